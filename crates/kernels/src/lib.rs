@@ -6,11 +6,43 @@
 //! (narrower ones are widened), booleans are `u8` of zero and one; kernels that only move elements
 //! are generic over any plain data.
 
+pub mod arg_reduce;
+pub mod arithmetic;
+pub mod binary;
+pub mod cast;
+pub mod compare;
+pub mod complex;
+mod complex_math;
+pub mod copy;
+pub mod distributions;
 mod error;
+pub mod fft;
+mod incomplete_gamma;
+pub mod index;
+pub mod index_put;
+mod lanes;
+pub mod linalg;
+pub mod map;
+pub mod matmul;
+mod order;
 pub mod par;
+pub mod predicate;
+pub mod random;
+pub mod reduce;
+pub mod scan;
+pub mod search;
+pub mod segment;
+pub mod set;
+pub mod simd;
+pub mod sort;
+pub mod special;
 mod strided;
+pub mod ternary;
+pub mod unary;
+mod vector_math;
 
 pub use error::{Error, Result};
+pub use order::{Ordered, Real};
 pub use strided::{
     Dims, Element, Strided, StridedMut, Strides, collapse, contiguous_strides, is_contiguous,
     positions,

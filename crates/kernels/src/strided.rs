@@ -159,7 +159,10 @@ mod tests {
     #[test]
     fn a_scalar_is_one_dimension() {
         let (dims, [a]) = collapse(&[], [&[]]);
-        assert_eq!((dims.as_slice(), a.as_slice()), (&[1usize][..], &[0isize][..]));
+        assert_eq!(
+            (dims.as_slice(), a.as_slice()),
+            (&[1usize][..], &[0isize][..])
+        );
     }
 
     #[test]

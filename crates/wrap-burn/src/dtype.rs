@@ -252,6 +252,14 @@ impl Scalar {
         }
     }
 
+    /// Real and imaginary part.
+    pub fn to_parts(self) -> (f64, f64) {
+        match self {
+            Scalar::Complex(re, im) => (re, im),
+            real => (real.to_f64(), 0.0),
+        }
+    }
+
     /// As a truth value.
     pub fn to_bool(self) -> bool {
         match self {
@@ -313,6 +321,58 @@ host_elements! {
     u8 => U8, i8 => I8, i16 => I16, i32 => I32, i64 => I64,
     half::f16 => F16, half::bf16 => BF16, f32 => F32, f64 => F64,
     num_complex::Complex<f32> => C64, num_complex::Complex<f64> => C128,
+}
+
+/// How an element becomes a [`Scalar`].
+pub trait ToScalar: Copy {
+    /// The number this element is; bytes of a bool tensor become truth values.
+    fn to_scalar(self, dtype: DType) -> Scalar;
+}
+
+macro_rules! to_scalar {
+    ($($rust:ty: $value:ident => $scalar:expr),* $(,)?) => {
+        $(impl ToScalar for $rust {
+            fn to_scalar(self, dtype: DType) -> Scalar {
+                let $value = self;
+                if dtype == DType::Bool { Scalar::Bool($scalar.to_bool()) } else { $scalar }
+            }
+        })*
+    };
+}
+
+to_scalar! {
+    u8: v => Scalar::Int(v as i64), i8: v => Scalar::Int(v as i64), i16: v => Scalar::Int(v as i64),
+    i32: v => Scalar::Int(v as i64), i64: v => Scalar::Int(v),
+    half::f16: v => Scalar::Float(v.to_f64()), half::bf16: v => Scalar::Float(v.to_f64()),
+    f32: v => Scalar::Float(v as f64), f64: v => Scalar::Float(v),
+    num_complex::Complex<f32>: v => Scalar::Complex(v.re as f64, v.im as f64),
+    num_complex::Complex<f64>: v => Scalar::Complex(v.re, v.im),
+}
+
+/// How a [`Scalar`] becomes an element.
+pub trait FromScalar: HostElement {
+    /// The element nearest to this number, converted as the language converts numbers.
+    fn from_scalar(value: Scalar) -> Self;
+}
+
+macro_rules! from_scalar {
+    ($($rust:ty: $value:ident => $element:expr),* $(,)?) => {
+        $(impl FromScalar for $rust {
+            fn from_scalar($value: Scalar) -> Self { $element }
+        })*
+    };
+}
+
+from_scalar! {
+    u8: v => v.to_i64() as u8, i8: v => v.to_i64() as i8, i16: v => v.to_i64() as i16,
+    i32: v => v.to_i64() as i32, i64: v => v.to_i64(),
+    half::f16: v => half::f16::from_f64(v.to_f64()), half::bf16: v => half::bf16::from_f64(v.to_f64()),
+    f32: v => v.to_f64() as f32, f64: v => v.to_f64(),
+    num_complex::Complex<f32>: v => {
+        let (re, im) = v.to_parts();
+        num_complex::Complex::new(re as f32, im as f32)
+    },
+    num_complex::Complex<f64>: v => { let (re, im) = v.to_parts(); num_complex::Complex::new(re, im) },
 }
 
 /// Runs the body with `$T` bound to the Rust type of a dtype in the named group, and fails with

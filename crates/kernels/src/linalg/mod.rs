@@ -1,0 +1,34 @@
+//! Dense linear algebra on batches of matrices.
+//!
+//! Inputs are views of shape `(*batch, rows, columns)` with any strides; outputs are row-major.
+//! Matrices are factored one by one, on several threads where there are many of them and with
+//! several threads inside where they are large. Functions of several matrices expect equal batch
+//! dimensions. Signs and phases follow LAPACK wherever a decomposition leaves them open and LAPACK
+//! defines them.
+
+mod batch;
+mod cholesky;
+mod eigen;
+mod element;
+mod engine;
+mod lstsq;
+mod lu;
+mod matrix_exp;
+mod qr;
+mod solve;
+mod svd;
+
+pub use cholesky::{cholesky, cholesky_solve};
+pub use eigen::{eig, eigh, eigvals, eigvalsh};
+pub use element::LinalgElement;
+pub use lstsq::{Lstsq, lstsq};
+pub use lu::{LuFactors, det, lu_factor, slogdet};
+pub use matrix_exp::matrix_exp;
+pub use qr::{geqrf, householder_product, qr};
+pub use solve::{inv, solve, solve_triangular};
+pub use svd::{Svd, svd, svdvals};
+
+pub(crate) use engine::Engine;
+
+#[cfg(test)]
+mod test_support;

@@ -1,0 +1,188 @@
+//! `pyburn.dtype`, `pyburn.device` and how arguments become them.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
+use wrap_burn::{DType, Device};
+
+use crate::boundary::to_py;
+
+/// An element type, such as ``pyburn.float32``.
+#[pyclass(name = "dtype", module = "pyburn", frozen, eq, hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PyDType(pub DType);
+
+#[pymethods]
+impl PyDType {
+    #[new]
+    fn new(name: &str) -> PyResult<Self> {
+        name.parse().map(PyDType).map_err(to_py)
+    }
+
+    /// Bytes per element.
+    #[getter]
+    fn itemsize(&self) -> usize {
+        self.0.size()
+    }
+
+    /// Whether it is a real floating-point type.
+    #[getter]
+    fn is_floating_point(&self) -> bool {
+        self.0.is_float()
+    }
+
+    /// Whether it is a complex type.
+    #[getter]
+    fn is_complex(&self) -> bool {
+        self.0.is_complex()
+    }
+
+    /// Whether it holds negative numbers.
+    #[getter]
+    fn is_signed(&self) -> bool {
+        !matches!(self.0, DType::Bool | DType::U8)
+    }
+
+    /// The real type of a complex one's parts.
+    fn to_real(&self) -> Self {
+        PyDType(self.0.to_real())
+    }
+
+    /// The complex type whose parts have this type.
+    fn to_complex(&self) -> Self {
+        PyDType(self.0.to_complex())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("pyburn.{}", self.0)
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String,))> {
+        Ok((py.get_type::<PyDType>().into_any().unbind(), (self.0.to_string(),)))
+    }
+}
+
+/// A device, such as ``pyburn.device("cuda:0")``.
+#[pyclass(name = "device", module = "pyburn", frozen, eq, hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PyDevice(pub Device);
+
+#[pymethods]
+impl PyDevice {
+    #[new]
+    #[pyo3(signature = (device, index = None))]
+    fn new(device: DeviceArg, index: Option<u32>) -> PyResult<Self> {
+        Ok(PyDevice(match (device.0, index) {
+            (device, None) => device,
+            (Device::Wgpu(_), Some(index)) => Device::Wgpu(index),
+            (Device::Cuda(_), Some(index)) => Device::Cuda(index),
+            (device, Some(0)) => device,
+            (device, Some(index)) => {
+                return Err(pyo3::exceptions::PyRuntimeError::new_err(format!(
+                    "device: there is one {device}, so its index is 0, got {index}"
+                )));
+            }
+        }))
+    }
+
+    /// The backend: ``cpu``, ``wgpu``, ``cuda`` or ``meta``.
+    #[getter(r#type)]
+    fn kind(&self) -> &'static str {
+        self.0.backend()
+    }
+
+    /// Which of the backend's devices; ``None`` for the CPU.
+    #[getter]
+    fn index(&self) -> Option<u32> {
+        self.0.index()
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        match self.0.index() {
+            Some(index) => format!("device(type='{}', index={index})", self.0.backend()),
+            None => format!("device(type='{}')", self.0.backend()),
+        }
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String,))> {
+        Ok((py.get_type::<PyDevice>().into_any().unbind(), (self.0.to_string(),)))
+    }
+}
+
+/// A dtype argument: ours, a name, a NumPy dtype, or one of Python's own number types.
+#[derive(Clone, Copy)]
+pub struct DTypeArg(pub DType);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for DTypeArg {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(dtype) = object.cast::<PyDType>() {
+            return Ok(DTypeArg(dtype.get().0));
+        }
+        if let Ok(name) = object.cast::<PyString>() {
+            return name.to_str()?.parse().map(DTypeArg).map_err(to_py);
+        }
+        let py = object.py();
+        if let Ok(class) = object.cast::<PyType>() {
+            if class.is(py.get_type::<PyBool>()) {
+                return Ok(DTypeArg(DType::Bool));
+            }
+            if class.is(py.get_type::<PyInt>()) {
+                return Ok(DTypeArg(DType::I64));
+            }
+            if class.is(py.get_type::<PyFloat>()) {
+                return Ok(DTypeArg(wrap_burn::defaults::float()));
+            }
+            if class.is(py.get_type::<PyComplex>()) {
+                return Ok(DTypeArg(wrap_burn::defaults::float().to_complex()));
+            }
+        }
+        // A NumPy dtype or scalar type knows its name.
+        for attribute in ["name", "__name__"] {
+            if let Ok(name) = object.getattr(attribute)
+                && let Ok(name) = name.extract::<String>()
+                && let Ok(dtype) = name.parse()
+            {
+                return Ok(DTypeArg(dtype));
+            }
+        }
+        Err(PyTypeError::new_err(format!(
+            "dtype: expected a pyburn.dtype, its name or a NumPy dtype, got {}",
+            object.repr()?
+        )))
+    }
+}
+
+/// A device argument: ours, a name, an index of a CUDA device, or a member of ``Backend``.
+#[derive(Clone, Copy)]
+pub struct DeviceArg(pub Device);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for DeviceArg {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(device) = object.cast::<PyDevice>() {
+            return Ok(DeviceArg(device.get().0));
+        }
+        if let Ok(name) = object.cast::<PyString>() {
+            return name.to_str()?.parse().map(DeviceArg).map_err(to_py);
+        }
+        if object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>() {
+            return Ok(DeviceArg(Device::Cuda(object.extract()?)));
+        }
+        if let Ok(name) = object.getattr("value")
+            && let Ok(name) = name.extract::<String>()
+        {
+            return name.parse().map(DeviceArg).map_err(to_py);
+        }
+        Err(PyTypeError::new_err(format!(
+            "device: expected a name such as 'cpu' or 'wgpu:0', or a pyburn.device, got {}",
+            object.repr()?
+        )))
+    }
+}

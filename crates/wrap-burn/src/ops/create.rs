@@ -1,0 +1,149 @@
+//! Tensors from nothing.
+
+use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
+use burn_dispatch::Dispatch;
+use kernels::Dims;
+
+use crate::bridge;
+use crate::device::Device;
+use crate::dtype::FromScalar;
+use crate::tensor::Tensor;
+use crate::value::{Meta, Value};
+use crate::{Category, DType, Result, Scalar, bail, error};
+
+/// Elements beyond which no allocation can succeed.
+const MAX_BYTES: u128 = isize::MAX as u128;
+
+/// Refuses shapes no memory can hold.
+pub(crate) fn check_size(op: &str, shape: &[usize], dtype: DType) -> Result<()> {
+    let bytes = shape.iter().fold(dtype.size() as u128, |product, &size| product.saturating_mul(size as u128));
+    if bytes > MAX_BYTES {
+        bail!(
+            OutOfMemory,
+            "{op}: shape {shape:?} of {dtype} needs more memory than any machine can address"
+        );
+    }
+    Ok(())
+}
+
+/// A vector of `len` equal elements, or an error if memory is short.
+fn filled<T: kernels::Element>(len: usize, value: T) -> Result<Vec<T>> {
+    if bytemuck::bytes_of(&value).iter().all(|&byte| byte == 0) {
+        let mut probe = Vec::<T>::new();
+        probe.try_reserve_exact(len).map_err(|_| short_of_memory::<T>(len))?;
+        drop(probe);
+        // Fresh zeroed pages come from the system for free.
+        return Ok(vec![value; len]);
+    }
+    let mut data = Vec::new();
+    data.try_reserve_exact(len).map_err(|_| short_of_memory::<T>(len))?;
+    data.resize(len, value);
+    Ok(data)
+}
+
+fn short_of_memory<T>(len: usize) -> crate::Error {
+    error!(OutOfMemory, "cpu: could not allocate {} bytes", len.saturating_mul(size_of::<T>()))
+}
+
+/// Zeros on the host.
+pub(crate) fn zeros_host(meta: &Meta) -> Result<Value> {
+    check_size("zeros", &meta.shape, meta.dtype)?;
+    crate::with_width!(meta.dtype, T => Ok(Value::from_vec_as(
+        filled::<T>(crate::shape::numel(&meta.shape), bytemuck::Zeroable::zeroed())?,
+        meta.shape.clone(),
+        meta.dtype,
+    )))
+}
+
+/// Equal elements on any device.
+pub(crate) fn full_value(meta: &Meta, fill: Scalar, device: Device) -> Result<Value> {
+    check_size("full", &meta.shape, meta.dtype)?;
+    match device {
+        Device::Meta => Ok(Value::meta(meta.clone(), device)),
+        Device::Cpu => {
+            let fill = if meta.dtype == DType::Bool { Scalar::Bool(fill.to_bool()) } else { fill };
+            crate::with_dtype!("full", meta.dtype, all, T => Ok(Value::from_vec_as(
+                filled(crate::shape::numel(&meta.shape), T::from_scalar(fill))?,
+                meta.shape.clone(),
+                meta.dtype,
+            )))
+        }
+        Device::Wgpu(_) | Device::Cuda(_) => {
+            crate::device::require(device)?;
+            if !crate::device::supports(device, meta.dtype) {
+                bail!(Type, "full: {device} has no {}; hint: use {}", meta.dtype, device.narrow(meta.dtype));
+            }
+            let target = bridge::burn_device(device)?;
+            let dtype = bridge::burn_dtype(meta.dtype, device)?;
+            let shape = bridge::burn_shape(&meta.shape);
+            let prim = match meta.dtype.category() {
+                Category::Bool if fill.to_bool() => Dispatch::bool_ones(shape, &target, dtype.into()),
+                Category::Bool => Dispatch::bool_zeros(shape, &target, dtype.into()),
+                Category::Int => {
+                    let fill = burn_std::Scalar::Int(fill.to_i64());
+                    Dispatch::int_full(shape, fill, &target, dtype.into())
+                }
+                _ => {
+                    let fill = burn_std::Scalar::Float(fill.to_f64());
+                    Dispatch::float_full(shape, fill, &target, dtype.into())
+                }
+            };
+            bridge::from_burn(prim, meta, device)
+        }
+    }
+}
+
+impl Tensor {
+    /// Equal elements.
+    pub fn full(shape: &[usize], fill: impl Into<Scalar>, dtype: DType, device: Device) -> Result<Tensor> {
+        let meta = Meta { shape: Dims::from_slice(shape), dtype };
+        Ok(Tensor::from_value(full_value(&meta, fill.into(), device)?))
+    }
+
+    /// Zeros.
+    pub fn zeros(shape: &[usize], dtype: DType, device: Device) -> Result<Tensor> {
+        Tensor::full(shape, Scalar::Int(0), dtype, device)
+    }
+
+    /// Ones.
+    pub fn ones(shape: &[usize], dtype: DType, device: Device) -> Result<Tensor> {
+        Tensor::full(shape, Scalar::Int(1), dtype, device)
+    }
+
+    /// `start`, `start + step`, ... before `end`.
+    pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: DType, device: Device) -> Result<Tensor> {
+        let (from, to, by) = (start.to_f64(), end.to_f64(), step.to_f64());
+        if by == 0.0 {
+            bail!(Runtime, "arange: step must be nonzero");
+        }
+        if !(from.is_finite() && to.is_finite()) {
+            bail!(Runtime, "arange: unsupported range: {from} -> {to}");
+        }
+        if (by > 0.0 && from > to) || (by < 0.0 && from < to) {
+            bail!(Runtime, "arange: upper bound and lower bound inconsistent with step sign ({from}, {to}, {by})");
+        }
+        let whole = [start, end, step].iter().all(|s| s.category() <= Category::Int);
+        let len = if whole {
+            let (from, to, by) = (start.to_i64() as i128, end.to_i64() as i128, step.to_i64() as i128);
+            let span = to - from;
+            ((span.abs() + by.abs() - 1) / by.abs()) as usize
+        } else {
+            ((to - from) / by).ceil() as usize
+        };
+        check_size("arange", &[len], DType::F64)?;
+        let value = if dtype.category() <= Category::Int {
+            let (from, by) = (start.to_i64(), step.to_i64());
+            if !whole {
+                let data: Vec<f64> = (0..len).map(|i| from as f64 + i as f64 * by as f64).collect();
+                Value::from_vec(data, Dims::from_slice(&[len]))
+            } else {
+                let data: Vec<i64> = (0..len as i64).map(|i| from + i * by).collect();
+                Value::from_vec(data, Dims::from_slice(&[len]))
+            }
+        } else {
+            let data: Vec<f64> = (0..len).map(|i| from + i as f64 * by).collect();
+            Value::from_vec(data, Dims::from_slice(&[len]))
+        };
+        Ok(Tensor::from_value(crate::op::cast_host(&value, dtype)?.to_device(device)?))
+    }
+}
