@@ -25,7 +25,7 @@ FAMILIES = {
 
 ENTRIES = {
     "bmm.triton_optimized": "the entry `bmm` again, for a CUDA compiler",
-    "chalf": "complex32 has no NumPy form and no burn element type",
+    "chalf": "complex32 has no NumPy form, through which results are read",
     "constant_pad_nd": KERNEL,
     "grid_sampler_2d": KERNEL,
     "grid_sampler_3d": KERNEL,
@@ -41,7 +41,7 @@ ENTRIES = {
 """Full names of single entries, with the reason they are out."""
 
 WINDOWS = {"hann", "hamming", "blackman", "bartlett"}
-"""The windows that also have a name directly under torch; the other ones are signal analysis."""
+"""The common windows of torch.signal.windows."""
 
 PRIVATE_BUT_USED = {"_segment_reduce"}
 """Names with a leading underscore that published models call all the same."""
@@ -56,7 +56,7 @@ def out_of_scope(op: OpInfo) -> str | None:
         return ENTRIES[op.full_name]
     family, _, last = op.name.rpartition(".")
     if family == "signal.windows" and last not in WINDOWS:
-        return "window without a name directly under torch"
+        return "a rarer window, used by none of the libraries surveyed"
     # `__radd__` and its like are Python operators, public by the language's own rule.
     if last.startswith("_") and not last.startswith("__") and last not in PRIVATE_BUT_USED:
         return "private operator: its name begins with an underscore"

@@ -19,6 +19,10 @@ class Failure:
     """`Mismatch`, `Missing`, `death`, or the class of what was raised."""
     message: str
 
+    def __str__(self) -> str:
+        """Stage, number of the sample and message."""
+        return f"{self.stage}[{self.sample}] {self.message}"
+
 
 @dataclass
 class Entry:
@@ -56,19 +60,17 @@ class Report:
         ran = sum(entry.ran(stage) for entry in self.entries)
         return sum(entry.passed[stage] for entry in self.entries) / ran if ran else 1.0
 
-    def unexpected(self, known: dict[str, str]) -> list[str]:
-        """What contradicts the list of known failures, one line each."""
-        lines = []
-        for entry in self.entries:
-            if entry.failures and entry.name not in known:
-                first = entry.failures[0]
-                lines.append(
-                    f"{entry.name}: {entry.failed()} failed; "
-                    f"{first.stage} of sample {first.sample}: {first.message}"
-                )
-            elif entry.name in known and not entry.failures:
-                lines.append(f"{entry.name}: passes, but is listed as a known failure")
-        return lines
+    def new_failures(self, known: dict[str, str]) -> list[str]:
+        """Entries that fail without being `known` to, one line each."""
+        return [
+            f"{entry.name}: {entry.failed()} samples failed, the first with {entry.failures[0]}"
+            for entry in self.entries
+            if entry.failures and entry.name not in known
+        ]
+
+    def mended(self, known: dict[str, str]) -> list[str]:
+        """Entries that pass though they are `known` to fail."""
+        return [entry.name for entry in self.entries if entry.name in known and not entry.failures]
 
     def table(self) -> str:
         """`entries passed forward / backward / errors`, with the percentages."""

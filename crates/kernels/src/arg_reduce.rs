@@ -41,9 +41,7 @@ pub fn min_with_index<T: Ordered>(x: Strided<'_, T>, dim: usize) -> Result<(Vec<
 /// Refuses lanes without elements.
 fn not_empty(name: &str, lanes: &Lanes) -> Result<()> {
     if lanes.len == 0 {
-        return Err(Error::Value(format!(
-            "{name}: cannot reduce an empty dimension"
-        )));
+        return Err(Error::Value(format!("{name}: cannot reduce an empty dimension")));
     }
     Ok(())
 }
@@ -70,11 +68,7 @@ fn places<T: Ordered, const MAX: bool>(
 ) -> Result<Vec<i64>> {
     let lanes = match dim {
         Some(dim) => Lanes::along(x.shape, dim),
-        None => Lanes {
-            outer: 1,
-            len: x.len(),
-            inner: 1,
-        },
+        None => Lanes { outer: 1, len: x.len(), inner: 1 },
     };
     not_empty(name, &lanes)?;
     let data = dense(x);
@@ -86,27 +80,16 @@ fn places<T: Ordered, const MAX: bool>(
             }
         });
         let better = |a: usize, b: usize| {
-            if beats::<T, MAX>(data[b], data[a]) {
-                b
-            } else {
-                a
-            }
+            if beats::<T, MAX>(data[b], data[a]) { b } else { a }
         };
-        return Ok(found
-            .into_iter()
-            .reduce(better)
-            .into_iter()
-            .map(|at| at as i64)
-            .collect());
+        return Ok(found.into_iter().reduce(better).into_iter().map(|at| at as i64).collect());
     }
     Ok(par::fill(lanes.count(), lanes.grain(1), |range, out| {
         let mut out = out.iter_mut();
         for tile in lanes.tiles(range) {
             if lanes.inner == 1 {
                 let lane = &data[tile.start * lanes.len..][..lanes.len];
-                out.next()
-                    .expect("a slot per lane")
-                    .write(place::<T, MAX>(lane) as i64);
+                out.next().expect("a slot per lane").write(place::<T, MAX>(lane) as i64);
                 continue;
             }
             let start = lanes.start(tile.start);
@@ -157,27 +140,14 @@ mod tests {
     #[test]
     fn first_of_equals_along_each_dimension() {
         let data = [1i32, 5, 5, 5, 2, 1];
-        let x = Strided {
-            data: &data,
-            shape: &[2, 3],
-            strides: &[3, 1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[2, 3], strides: &[3, 1], offset: 0 };
         assert_eq!(argmax(x, None).unwrap(), [1]);
         assert_eq!(argmax(x, Some(0)).unwrap(), [1, 0, 0]);
         assert_eq!(argmax(x, Some(1)).unwrap(), [1, 0]);
         assert_eq!(argmin(x, None).unwrap(), [0]);
-        assert_eq!(
-            min_with_index(x, 0).unwrap(),
-            (vec![1, 2, 1], vec![0, 1, 1])
-        );
+        assert_eq!(min_with_index(x, 0).unwrap(), (vec![1, 2, 1], vec![0, 1, 1]));
         assert_eq!(max_with_index(x, 1).unwrap(), (vec![5, 5], vec![1, 0]));
-        let turned = Strided {
-            data: &data,
-            shape: &[3, 2],
-            strides: &[1, 3],
-            offset: 0,
-        };
+        let turned = Strided { data: &data, shape: &[3, 2], strides: &[1, 3], offset: 0 };
         assert_eq!(argmax(turned, None).unwrap(), [1]);
         assert_eq!(argmax(turned, Some(0)).unwrap(), [1, 0]);
     }
@@ -186,22 +156,9 @@ mod tests {
     fn nan_wins() {
         let nan = f32::NAN;
         let data = [1.0, nan, f32::INFINITY, nan];
-        let x = Strided {
-            data: &data,
-            shape: &[4],
-            strides: &[1],
-            offset: 0,
-        };
-        assert_eq!(
-            (argmax(x, None).unwrap(), argmin(x, Some(0)).unwrap()),
-            (vec![1], vec![1])
-        );
-        let x = Strided {
-            data: &data,
-            shape: &[2, 2],
-            strides: &[2, 1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[4], strides: &[1], offset: 0 };
+        assert_eq!((argmax(x, None).unwrap(), argmin(x, Some(0)).unwrap()), (vec![1], vec![1]));
+        let x = Strided { data: &data, shape: &[2, 2], strides: &[2, 1], offset: 0 };
         assert_eq!(argmin(x, Some(0)).unwrap(), [0, 0]);
         assert_eq!(argmax(x, Some(1)).unwrap(), [1, 1]);
     }
@@ -209,22 +166,12 @@ mod tests {
     #[test]
     fn long_lanes() {
         let mut data: Vec<f32> = (0..200_000).map(|i| (i % 1000) as f32).collect();
-        let x = Strided {
-            data: &data,
-            shape: &[200_000],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[200_000], strides: &[1], offset: 0 };
         assert_eq!(argmax(x, None).unwrap(), [999]);
         assert_eq!(argmin(x, None).unwrap(), [0]);
         data[150_007] = -1.0;
         data[150_301] = f32::NAN;
-        let x = Strided {
-            data: &data,
-            shape: &[2, 100_000],
-            strides: &[100_000, 1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[2, 100_000], strides: &[100_000, 1], offset: 0 };
         assert_eq!(argmin(x, None).unwrap(), [150_301]);
         assert_eq!(argmax(x, Some(1)).unwrap(), [999, 50_301]);
     }
@@ -232,19 +179,9 @@ mod tests {
     #[test]
     fn all_the_worst() {
         let data = vec![f64::NEG_INFINITY; 1000];
-        let x = Strided {
-            data: &data,
-            shape: &[1000],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[1000], strides: &[1], offset: 0 };
         assert_eq!(argmax(x, None).unwrap(), [0]);
-        let none = Strided {
-            data: &data,
-            shape: &[0, 3],
-            strides: &[3, 1],
-            offset: 0,
-        };
+        let none = Strided { data: &data, shape: &[0, 3], strides: &[3, 1], offset: 0 };
         assert_eq!(argmax(none, Some(1)).unwrap(), [0i64; 0]);
         assert!(argmax(none, Some(0)).is_err() && argmax(none, None).is_err());
     }

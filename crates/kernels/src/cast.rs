@@ -8,7 +8,8 @@
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use crate::map::{map1, simd1};
+use crate::kernel::{simd1, wide1};
+use crate::map::map1;
 use crate::par::GRAIN;
 use crate::strided::{Element, Strided};
 
@@ -40,12 +41,12 @@ pub trait CastElement: Element {
 
 /// Converts every element.
 pub fn cast<S: CastElement, D: CastElement>(x: Strided<S>) -> Vec<D> {
-    map1(x, GRAIN, &*simd1(D::from_element::<S>))
+    map1(x, GRAIN, &wide1(D::from_element::<S>))
 }
 
 /// One where an element is not zero, else zero; NaN gives one.
 pub fn to_bool<S: CastElement>(x: Strided<S>) -> Vec<u8> {
-    map1(x, GRAIN, &*simd1(|x: S| x.to_bool() as u8))
+    map1(x, GRAIN, &simd1(|x: S| x.to_bool() as u8))
 }
 
 macro_rules! integer {
@@ -134,13 +135,25 @@ macro_rules! float {
             fn to_i32(self) -> i32 {
                 let low = self >= I32_RANGE.start as $type;
                 let high = self < I32_RANGE.end as $type;
-                if low & high { self as i32 } else { i32::MIN }
+                let inside = if low & high {
+                    self
+                } else {
+                    I32_RANGE.start as $type
+                };
+                // SAFETY: the value is within the range of `i32`.
+                unsafe { inside.to_int_unchecked() }
             }
             #[inline(always)]
             fn to_i64(self) -> i64 {
                 let low = self >= I64_RANGE.start as $type;
                 let high = self < I64_RANGE.end as $type;
-                if low & high { self as i64 } else { i64::MIN }
+                let inside = if low & high {
+                    self
+                } else {
+                    I64_RANGE.start as $type
+                };
+                // SAFETY: the value is within the range of `i64`.
+                unsafe { inside.to_int_unchecked() }
             }
             #[inline(always)]
             fn to_f32(self) -> f32 {

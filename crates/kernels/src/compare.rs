@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::cast::CastElement;
-use crate::map::{Kernel2, map2, simd2, unsupported};
+use crate::kernel::{Kernel2, simd2, unsupported};
+use crate::map::map2;
 use crate::par::GRAIN;
 use crate::strided::{Element, Strided, Strides};
 
@@ -87,7 +88,7 @@ unordered!(Complex<f32>, Complex<f64>);
 /// Compares every pair of elements.
 pub fn compare<T: CompareElement>(kind: Compare, a: Strided<T>, b: Strided<T>) -> Result<Vec<u8>> {
     let kernel = T::kernel(kind).ok_or_else(|| unsupported::<T>(kind))?;
-    Ok(map2(a, b, GRAIN, &*kernel))
+    Ok(map2(a, b, GRAIN, &kernel))
 }
 
 /// Compares every element with one value.
@@ -116,7 +117,7 @@ pub fn logical<A: CastElement, B: CastElement>(
         Logical::Or => simd2(|a: A, b: B| (a.to_bool() | b.to_bool()) as u8),
         Logical::Xor => simd2(|a: A, b: B| (a.to_bool() ^ b.to_bool()) as u8),
     };
-    map2(a, b, GRAIN, &*kernel)
+    map2(a, b, GRAIN, &kernel)
 }
 
 #[cfg(test)]

@@ -2,22 +2,43 @@
 
 use num_complex::Complex;
 
-use crate::map::{map1, map2, scalar1, scalar2, simd1, simd2};
+use crate::kernel::{scalar1, scalar2, simd1, simd2};
+use crate::map::{map1, map2};
 use crate::par::GRAIN;
 use crate::strided::{Element, Strided};
 
 /// The real floats complex numbers are made of.
-pub trait ComplexPart: Element + num_traits::Float + num_traits::FloatConst {}
+pub trait ComplexPart: Element + num_traits::Float + num_traits::FloatConst {
+    /// The length of the vector `(re, im)`; infinite if either part is.
+    fn length(re: Self, im: Self) -> Self;
+}
 
-impl ComplexPart for f32 {}
-impl ComplexPart for f64 {}
+impl ComplexPart for f32 {
+    /// In double precision, where squares neither overflow nor vanish.
+    #[inline(always)]
+    fn length(re: f32, im: f32) -> f32 {
+        let length = (re as f64 * re as f64 + im as f64 * im as f64).sqrt() as f32;
+        if re.is_infinite() | im.is_infinite() {
+            f32::INFINITY
+        } else {
+            length
+        }
+    }
+}
+
+impl ComplexPart for f64 {
+    #[inline(always)]
+    fn length(re: f64, im: f64) -> f64 {
+        re.hypot(im)
+    }
+}
 
 /// The distance from zero.
 pub fn complex_abs<T: ComplexPart>(z: Strided<Complex<T>>) -> Vec<T>
 where
     Complex<T>: Element,
 {
-    map1(z, GRAIN / 4, &*scalar1(|z: Complex<T>| z.re.hypot(z.im)))
+    map1(z, GRAIN / 4, &simd1(|z: Complex<T>| T::length(z.re, z.im)))
 }
 
 /// The angle with the positive real axis, from `-pi` to `pi`.
@@ -25,7 +46,7 @@ pub fn complex_angle<T: ComplexPart>(z: Strided<Complex<T>>) -> Vec<T>
 where
     Complex<T>: Element,
 {
-    map1(z, GRAIN / 8, &*scalar1(|z: Complex<T>| z.im.atan2(z.re)))
+    map1(z, GRAIN / 8, &scalar1(|z: Complex<T>| z.im.atan2(z.re)))
 }
 
 /// The angle of a real number: zero, or `pi` for negative ones.
@@ -34,7 +55,7 @@ pub fn angle<T: ComplexPart>(x: Strided<T>) -> Vec<T> {
         let angle = if x < T::zero() { T::PI() } else { T::zero() };
         if x.is_nan() { x } else { angle }
     });
-    map1(x, GRAIN, &*kernel)
+    map1(x, GRAIN, &kernel)
 }
 
 /// The real parts.
@@ -42,7 +63,7 @@ pub fn real<T: ComplexPart>(z: Strided<Complex<T>>) -> Vec<T>
 where
     Complex<T>: Element,
 {
-    map1(z, GRAIN, &*simd1(|z: Complex<T>| z.re))
+    map1(z, GRAIN, &simd1(|z: Complex<T>| z.re))
 }
 
 /// The imaginary parts.
@@ -50,7 +71,7 @@ pub fn imag<T: ComplexPart>(z: Strided<Complex<T>>) -> Vec<T>
 where
     Complex<T>: Element,
 {
-    map1(z, GRAIN, &*simd1(|z: Complex<T>| z.im))
+    map1(z, GRAIN, &simd1(|z: Complex<T>| z.im))
 }
 
 /// Complex numbers of their parts.
@@ -58,7 +79,7 @@ pub fn complex<T: ComplexPart>(re: Strided<T>, im: Strided<T>) -> Vec<Complex<T>
 where
     Complex<T>: Element,
 {
-    map2(re, im, GRAIN, &*simd2(|re: T, im: T| Complex::new(re, im)))
+    map2(re, im, GRAIN, &simd2(|re: T, im: T| Complex::new(re, im)))
 }
 
 /// Complex numbers of their sizes and angles.
@@ -70,7 +91,7 @@ where
         let (sin, cos) = angle.sin_cos();
         Complex::new(size * cos, size * sin)
     });
-    map2(size, angle, GRAIN / 8, &*kernel)
+    map2(size, angle, GRAIN / 8, &kernel)
 }
 
 #[cfg(test)]
@@ -99,6 +120,12 @@ mod tests {
         assert_eq!(imag(row(&z)), [4.0, 0.0, -2.0]);
         assert_eq!(complex(row(&[3.0, -1.0, 0.0]), row(&[4.0, 0.0, -2.0])), z);
         assert_eq!(complex_abs(row(&z)), [5.0, 1.0, 2.0]);
+        let z = [
+            Complex::new(3e38f32, 0.0),
+            Complex::new(1e-45, 0.0),
+            Complex::new(f32::NAN, -f32::INFINITY),
+        ];
+        assert_eq!(complex_abs(row(&z)), [3e38, 1e-45, f32::INFINITY]);
     }
 
     #[test]

@@ -317,28 +317,23 @@ impl<T: Element> Plan<T> {
         let (rows, columns) = (self.dims[dense], self.dims[last]);
         let outer: usize = self.dims[..last].iter().product::<usize>() / rows;
         let strips = rows.div_ceil(BLOCK);
-        let (to_row, from_row) = (self.to_strides[dense], self.from_strides[dense]);
-        let (to_column, from_column) = (self.to_strides[last], self.from_strides[last]);
         par::for_ranges(
             outer * strips,
             par::GRAIN.div_ceil(BLOCK * columns),
             |range| {
                 for strip in range {
                     let (to, from) = self.positions(strip / strips, |d| d != dense && d != last);
-                    let start = strip % strips * BLOCK;
-                    let strip_rows = start..(start + BLOCK).min(rows);
+                    let top = strip % strips * BLOCK;
                     for left in (0..columns).step_by(BLOCK) {
-                        let right = (left + BLOCK).min(columns);
-                        for row in strip_rows.clone() {
-                            let to = to + row as isize * to_row;
-                            let from = from + row as isize * from_row;
-                            for column in left as isize..right as isize {
-                                // SAFETY: the caller's; strips are disjoint.
-                                unsafe {
-                                    *self.to.offset(to + column * to_column) =
-                                        *self.from.offset(from + column * from_column);
-                                }
-                            }
+                        let width = BLOCK.min(columns - left);
+                        for row in top..(top + BLOCK).min(rows) {
+                            let at = |strides: &[isize]| {
+                                row as isize * strides[dense] + left as isize * strides[last]
+                            };
+                            let to = to + at(&self.to_strides);
+                            let from = from + at(&self.from_strides);
+                            // SAFETY: the caller's; strips are disjoint.
+                            unsafe { self.row(to, from, width) };
                         }
                     }
                 }

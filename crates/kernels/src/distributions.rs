@@ -11,8 +11,8 @@ mod gamma;
 mod multinomial;
 mod truncated;
 
-use crate::random::{Generator, Real, open_unit};
-use crate::{Error, Result, par};
+use crate::random::{Generator, Real, open_unit, require};
+use crate::{Result, par};
 
 /// How many elements that draw until they accept are worth a thread.
 const STREAM_GRAIN: usize = par::GRAIN / 64;
@@ -54,15 +54,6 @@ impl Generator {
             format!("log_normal_ expects std > 0.0, but found std={std}")
         })?;
         Ok(T::normals(self, n, move |value| (value * std + mean).exp()))
-    }
-}
-
-/// An error in the given words unless the condition holds.
-fn require(holds: bool, words: impl FnOnce() -> String) -> Result<()> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Error::Value(words()))
     }
 }
 

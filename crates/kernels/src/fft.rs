@@ -171,7 +171,7 @@ pub fn c2r<T: FftReal>(x: Strided<Complex<T>>, dim: usize, n: usize, scale: T) -
         move |from: &mut [Complex<T>], to: &mut [T]| {
             for (from, to) in from.chunks_exact_mut(half).zip(to.chunks_exact_mut(n)) {
                 from[0].im = T::zero();
-                if n % 2 == 0 {
+                if n.is_multiple_of(2) {
                     from[half - 1].im = T::zero();
                 }
                 fft.process_with_scratch(from, to, &mut scratch)

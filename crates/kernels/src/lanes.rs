@@ -22,11 +22,7 @@ impl Lanes {
     /// The lanes along `dim`; a scalar is one lane of one element.
     pub(crate) fn along(shape: &[usize], dim: usize) -> Self {
         if shape.is_empty() {
-            return Lanes {
-                outer: 1,
-                len: 1,
-                inner: 1,
-            };
+            return Lanes { outer: 1, len: 1, inner: 1 };
         }
         Lanes {
             outer: shape[..dim].iter().product(),
@@ -55,9 +51,7 @@ impl Lanes {
     pub(crate) fn tiles(&self, lanes: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
         let (inner, mut next) = (self.inner, lanes.start);
         std::iter::from_fn(move || {
-            let width = (lanes.end - next)
-                .min(inner - next % inner.max(1))
-                .min(TILE);
+            let width = (lanes.end - next).min(inner - next % inner.max(1)).min(TILE);
             next += width;
             (width > 0).then(|| next - width..next)
         })
@@ -108,12 +102,7 @@ pub(crate) fn dense_as<'a, T: Element>(
     strides: &[isize],
     offset: usize,
 ) -> Cow<'a, [T]> {
-    let x = Strided {
-        data,
-        shape,
-        strides,
-        offset,
-    };
+    let x = Strided { data, shape, strides, offset };
     if x.is_empty() {
         return Cow::Borrowed(&[]);
     }
@@ -200,19 +189,9 @@ mod tests {
     #[test]
     fn dense_copies_what_is_strided() {
         let data: Vec<i32> = (0..6).collect();
-        let x = Strided {
-            data: &data,
-            shape: &[3, 2],
-            strides: &[1, 3],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[3, 2], strides: &[1, 3], offset: 0 };
         assert_eq!(*dense(x), [0, 3, 1, 4, 2, 5]);
-        let x = Strided {
-            data: &data,
-            shape: &[6],
-            strides: &[-1],
-            offset: 5,
-        };
+        let x = Strided { data: &data, shape: &[6], strides: &[-1], offset: 5 };
         assert_eq!(*dense(x), [5, 4, 3, 2, 1, 0]);
     }
 }

@@ -1,196 +1,53 @@
 //! How elementwise kernels walk their operands.
 //!
-//! The output is cut into segments. Over a segment an operand is a run of memory, one repeated
-//! value, or — strided any other way — gathered into a small buffer first. So the arithmetic of an
-//! operation is a loop over plain slices (a [`Kernel1`], [`Kernel2`] or [`Kernel3`]), compiled once
-//! per operation and type, and everything about strides is compiled once per type.
+//! The output is cut into segments. Over a segment an operand is a run of memory or is gathered into
+//! a small buffer first. So the arithmetic of an operation is a loop over plain slices (see
+//! [`kernel`](crate::kernel)), and everything about strides is compiled once per type.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use crate::par;
-use crate::simd::{self, Task};
-use crate::strided::{Dims, Element, Strided, StridedMut, Strides, collapse};
+use crate::kernel::{CHUNK, Kernel1, Kernel2, Kernel3, Out};
+use crate::strided::{
+    Dims, Element, Strided, StridedMut, Strides, collapse, contiguous_strides, is_contiguous,
+};
+use crate::{copy, par};
 
-/// Elements of a segment that goes through a buffer.
-const CHUNK: usize = 512;
 /// Rows shorter than this are not worth a segment each: segments then span rows.
 const SHORT_ROW: usize = 64;
 
-/// An operand over one segment.
-#[derive(Clone, Copy, Debug)]
-pub enum Arg<'a, T> {
-    /// One element for each element of the output.
-    Run(&'a [T]),
-    /// The same element throughout.
-    One(T),
+/// Where elements are gathered that do not lie in one run.
+struct Buffer<T> {
+    elements: [MaybeUninit<T>; CHUNK],
+    /// The buffer holds the one value of an operand that has no other.
+    repeats: bool,
 }
 
-/// The part of an output that a kernel writes, completely.
-pub type Out<'a, T> = &'a mut [MaybeUninit<T>];
-/// The arithmetic of an operation with one operand.
-pub type Kernel1<A, O> = Box<dyn Fn(Out<O>, Arg<A>) + Sync>;
-/// The arithmetic of an operation with two operands.
-pub type Kernel2<A, B, O> = Box<dyn Fn(Out<O>, Arg<A>, Arg<B>) + Sync>;
-/// The arithmetic of an operation with three operands.
-pub type Kernel3<A, B, C, O> = Box<dyn Fn(Out<O>, Arg<A>, Arg<B>, Arg<C>) + Sync>;
-
-struct Loop1<'a, A, O, F>(&'a F, Out<'a, O>, Arg<'a, A>);
-
-impl<A: Copy, O: Copy, F: Fn(A) -> O> Task for Loop1<'_, A, O, F> {
-    #[inline(always)]
-    fn run(self) {
-        let Loop1(f, out, a) = self;
-        match a {
-            Arg::Run(a) => out.iter_mut().zip(a).for_each(|(slot, &a)| {
-                slot.write(f(a));
-            }),
-            Arg::One(a) => out.fill(MaybeUninit::new(f(a))),
+impl<T: Element> Buffer<T> {
+    fn new() -> Self {
+        Buffer {
+            elements: [MaybeUninit::uninit(); CHUNK],
+            repeats: false,
         }
     }
 }
 
-struct Loop2<'a, A, B, O, F>(&'a F, Out<'a, O>, Arg<'a, A>, Arg<'a, B>);
-
-impl<A: Copy, B: Copy, O: Copy, F: Fn(A, B) -> O> Task for Loop2<'_, A, B, O, F> {
-    #[inline(always)]
-    fn run(self) {
-        let Loop2(f, out, a, b) = self;
-        match (a, b) {
-            (Arg::Run(a), Arg::Run(b)) => {
-                for ((slot, &a), &b) in out.iter_mut().zip(a).zip(b) {
-                    slot.write(f(a, b));
-                }
-            }
-            (Arg::Run(a), Arg::One(b)) => {
-                for (slot, &a) in out.iter_mut().zip(a) {
-                    slot.write(f(a, b));
-                }
-            }
-            (Arg::One(a), Arg::Run(b)) => {
-                for (slot, &b) in out.iter_mut().zip(b) {
-                    slot.write(f(a, b));
-                }
-            }
-            (Arg::One(a), Arg::One(b)) => out.fill(MaybeUninit::new(f(a, b))),
-        }
-    }
-}
-
-struct Loop3<'a, A, B, C, O, F>(&'a F, Out<'a, O>, Arg<'a, A>, Arg<'a, B>, Arg<'a, C>);
-
-impl<A: Copy, B: Copy, C: Copy, O: Copy, F: Fn(A, B, C) -> O> Task for Loop3<'_, A, B, C, O, F> {
-    #[inline(always)]
-    fn run(self) {
-        let Loop3(f, out, a, b, c) = self;
-        match (a, b, c) {
-            (Arg::Run(a), Arg::Run(b), Arg::Run(c)) => {
-                for (((slot, &a), &b), &c) in out.iter_mut().zip(a).zip(b).zip(c) {
-                    slot.write(f(a, b, c));
-                }
-            }
-            (Arg::Run(a), Arg::Run(b), Arg::One(c)) => {
-                for ((slot, &a), &b) in out.iter_mut().zip(a).zip(b) {
-                    slot.write(f(a, b, c));
-                }
-            }
-            (Arg::Run(a), Arg::One(b), Arg::Run(c)) => {
-                for ((slot, &a), &c) in out.iter_mut().zip(a).zip(c) {
-                    slot.write(f(a, b, c));
-                }
-            }
-            (Arg::Run(a), Arg::One(b), Arg::One(c)) => {
-                for (slot, &a) in out.iter_mut().zip(a) {
-                    slot.write(f(a, b, c));
-                }
-            }
-            (Arg::One(a), Arg::Run(b), Arg::Run(c)) => {
-                for ((slot, &b), &c) in out.iter_mut().zip(b).zip(c) {
-                    slot.write(f(a, b, c));
-                }
-            }
-            (Arg::One(a), Arg::Run(b), Arg::One(c)) => {
-                for (slot, &b) in out.iter_mut().zip(b) {
-                    slot.write(f(a, b, c));
-                }
-            }
-            (Arg::One(a), Arg::One(b), Arg::Run(c)) => {
-                for (slot, &c) in out.iter_mut().zip(c) {
-                    slot.write(f(a, b, c));
-                }
-            }
-            (Arg::One(a), Arg::One(b), Arg::One(c)) => out.fill(MaybeUninit::new(f(a, b, c))),
-        }
-    }
-}
-
-/// A kernel of a function the compiler cannot vectorise, such as one of the C library.
-pub fn scalar1<A: Element, O: Element>(f: impl Fn(A) -> O + Sync + 'static) -> Kernel1<A, O> {
-    Box::new(move |out, a| Loop1(&f, out, a).run())
-}
-
-/// A kernel of few instructions per element.
-pub fn simd1<A: Element, O: Element>(f: impl Fn(A) -> O + Sync + 'static) -> Kernel1<A, O> {
-    Box::new(move |out, a| simd::run(Loop1(&f, out, a)))
-}
-
-/// A kernel of many vector instructions per element; `f` is best a function marked
-/// `#[inline(always)]`.
-pub fn wide1<A: Element, O: Element>(f: impl Fn(A) -> O + Sync + 'static) -> Kernel1<A, O> {
-    Box::new(move |out, a| simd::run_wide(Loop1(&f, out, a)))
-}
-
-/// A kernel of many vector instructions per element, except for `rare` arguments, which `slow`
-/// takes, one by one.
-pub fn wide1_except<A: Element, O: Element>(
-    f: impl Fn(A) -> O + Sync + 'static,
-    rare: impl Fn(A) -> bool + Sync + 'static,
-    slow: impl Fn(A) -> O + Sync + 'static,
-) -> Kernel1<A, O> {
-    Box::new(move |out, a| match a {
-        Arg::Run(a) => {
-            for (out, a) in out.chunks_mut(CHUNK).zip(a.chunks(CHUNK)) {
-                simd::run_wide(Loop1(&f, &mut *out, Arg::Run(a)));
-                if a.iter().fold(false, |any, &a| any | rare(a)) {
-                    for (slot, &a) in out.iter_mut().zip(a).filter(|(_, a)| rare(**a)) {
-                        slot.write(slow(a));
-                    }
-                }
-            }
-        }
-        Arg::One(a) => {
-            out.fill(MaybeUninit::new(if rare(a) { slow(a) } else { f(a) }));
-        }
-    })
-}
-
-/// As [`scalar1`], of two operands.
-pub fn scalar2<A: Element, B: Element, O: Element>(
-    f: impl Fn(A, B) -> O + Sync + 'static,
-) -> Kernel2<A, B, O> {
-    Box::new(move |out, a, b| Loop2(&f, out, a, b).run())
-}
-
-/// As [`simd1`], of two operands.
-pub fn simd2<A: Element, B: Element, O: Element>(
-    f: impl Fn(A, B) -> O + Sync + 'static,
-) -> Kernel2<A, B, O> {
-    Box::new(move |out, a, b| simd::run(Loop2(&f, out, a, b)))
-}
-
-/// As [`simd1`], of three operands.
-pub fn simd3<A: Element, B: Element, C: Element, O: Element>(
-    f: impl Fn(A, B, C) -> O + Sync + 'static,
-) -> Kernel3<A, B, C, O> {
-    Box::new(move |out, a, b, c| simd::run(Loop3(&f, out, a, b, c)))
+/// How an operand's elements follow each other over all dimensions.
+#[derive(Clone, Copy, PartialEq)]
+enum Layout {
+    /// One run.
+    Run,
+    /// One value.
+    Repeated,
+    /// Any other way.
+    Strided,
 }
 
 /// An operand after its dimensions were merged with those of the others.
 struct Operand<T> {
     data: *const T,
     strides: Strides,
-    /// All elements are one run, or one value, whatever the dimensions.
-    whole: Option<isize>,
+    layout: Layout,
 }
 
 // SAFETY: an operand is only read.
@@ -198,74 +55,93 @@ unsafe impl<T: Sync> Sync for Operand<T> {}
 
 impl<T: Element> Operand<T> {
     fn new(view: &Strided<T>, dims: &[usize], strides: Strides) -> Self {
-        let whole = [0isize, 1].into_iter().find(|&inner| {
-            let mut expected = inner;
-            dims.iter().zip(&strides).rev().all(|(&size, &stride)| {
-                let fits = stride == expected || size == 1;
-                expected *= size as isize;
-                fits
-            })
-        });
+        let layout = if is_contiguous(dims, &strides) {
+            Layout::Run
+        } else if strides.iter().all(|&stride| stride == 0) {
+            Layout::Repeated
+        } else {
+            Layout::Strided
+        };
         Operand {
             data: view.data.as_ptr().wrapping_add(view.offset),
             strides,
-            whole,
+            layout,
         }
     }
 
     /// The elements of a segment.
     ///
     /// # Safety
-    /// The segment lies within `dims`, the dimensions of the view this was made of.
+    /// The segment lies within `dims`, the dimensions of the view this was made of, and is no
+    /// longer than [`CHUNK`] unless the operand is a run.
     #[inline(always)]
     unsafe fn load<'a>(
         &'a self,
         dims: &[usize],
         segment: &Segment,
-        buffer: &'a mut [MaybeUninit<T>; CHUNK],
-    ) -> Arg<'a, T> {
+        buffer: &'a mut Buffer<T>,
+    ) -> &'a [T] {
         let len = segment.len;
         // SAFETY: positions of the view lie within its data, whose lifetime the caller holds.
         let run = |at: isize| unsafe { std::slice::from_raw_parts(self.data.offset(at), len) };
-        // SAFETY: as above.
-        let one = |at: isize| unsafe { *self.data.offset(at) };
-        match self.whole {
-            Some(0) => return Arg::One(one(0)),
-            Some(_) => return Arg::Run(run(segment.start as isize)),
-            None => {}
+        if self.layout == Layout::Run {
+            return run(segment.start as isize);
         }
-        let last = dims.len() - 1;
-        let in_row = segment.index.inner() + len <= dims[last];
-        match self.strides[last] {
-            1 if in_row => Arg::Run(run(segment.index.position(&self.strides))),
-            0 if in_row => Arg::One(one(segment.index.position(&self.strides))),
-            _ => {
-                let buffer = &mut buffer[..len];
-                // SAFETY: the caller vouches for the segment.
-                unsafe { self.gather(dims, segment.index.clone(), buffer) };
-                // SAFETY: the buffer has just been written.
-                Arg::Run(unsafe { &*(buffer as *const [MaybeUninit<T>] as *const [T]) })
+        if self.layout == Layout::Repeated {
+            if !buffer.repeats {
+                // SAFETY: the view is not empty.
+                buffer
+                    .elements
+                    .fill(MaybeUninit::new(unsafe { *self.data }));
+                buffer.repeats = true;
             }
+        } else {
+            let last = dims.len() - 1;
+            let in_row = segment.index.inner() + len <= dims[last];
+            if in_row && self.strides[last] == 1 {
+                return run(segment.index.position(&self.strides));
+            }
+            // SAFETY: the caller vouches for the segment.
+            unsafe { self.gather(dims, segment.index.clone(), &mut buffer.elements[..len]) };
         }
+        let elements: *const [MaybeUninit<T>] = &buffer.elements[..len];
+        // SAFETY: they have just been written, or were for an earlier segment.
+        unsafe { &*(elements as *const [T]) }
     }
 
     /// Copies the elements from `index` on into `out`.
     ///
     /// # Safety
     /// As many elements as `out` takes lie within `dims`.
-    unsafe fn gather(&self, dims: &[usize], mut index: Index, out: &mut [MaybeUninit<T>]) {
-        let inner = dims[dims.len() - 1];
-        let stride = self.strides[dims.len() - 1];
-        let mut done = 0;
-        while done < out.len() {
-            let take = (inner - index.inner()).min(out.len() - done);
-            let at = index.position(&self.strides);
-            for (i, slot) in out[done..done + take].iter_mut().enumerate() {
+    unsafe fn gather(&self, dims: &[usize], mut index: Index, mut out: Out<T>) {
+        let last = dims.len() - 1;
+        let (inner, stride) = (dims[last], self.strides[last]);
+        while !out.is_empty() {
+            // Down one column of rows without a new look at the outer dimensions.
+            let mut at = index.position(&self.strides);
+            let (rows, down) = match last.checked_sub(1) {
+                Some(d) => (dims[d] - index.0[d], self.strides[d]),
+                None => (1, 0),
+            };
+            for _ in 0..rows {
+                let from = index.inner();
+                let (row, rest) = out.split_at_mut((inner - from).min(out.len()));
                 // SAFETY: the caller vouches for the elements.
-                slot.write(unsafe { *self.data.offset(at + i as isize * stride) });
+                let element = |i: usize| unsafe { *self.data.offset(at + i as isize * stride) };
+                if stride == 0 {
+                    row.fill(MaybeUninit::new(element(0)));
+                } else {
+                    for (i, slot) in row.iter_mut().enumerate() {
+                        slot.write(element(i));
+                    }
+                }
+                at += down - from as isize * stride;
+                index.advance(dims, row.len());
+                out = rest;
+                if out.is_empty() {
+                    return;
+                }
             }
-            done += take;
-            index.advance(dims, take);
         }
     }
 }
@@ -318,62 +194,103 @@ struct Segment {
     index: Index,
 }
 
-/// Cuts `range` into segments of at most `limit` elements where all operands are `plain` (runs or
-/// single values throughout), else into rows or, where rows are short, pieces of several.
-#[inline(always)]
-fn segments(
-    dims: &[usize],
-    range: Range<usize>,
-    plain: bool,
-    limit: usize,
-    mut f: impl FnMut(&Segment),
-) {
-    let inner = dims[dims.len() - 1];
-    let limit = if plain { limit } else { CHUNK };
-    let by_rows = inner >= SHORT_ROW;
-    let mut segment = Segment {
-        start: range.start,
-        len: 0,
-        index: Index::new(dims, range.start),
-    };
-    while segment.start < range.end {
-        segment.len = (range.end - segment.start).min(limit);
-        if !plain && by_rows {
-            segment.len = segment.len.min(inner - segment.index.inner());
+/// How to cut an output into segments.
+struct Cut {
+    /// Their largest length.
+    longest: usize,
+    /// No operand cares where a row ends.
+    flat: bool,
+}
+
+impl Cut {
+    /// The longest segments that operands of these layouts allow.
+    fn new(layouts: &[Layout]) -> Self {
+        let runs = layouts.iter().all(|&layout| layout == Layout::Run);
+        let flat = layouts.iter().all(|&layout| layout != Layout::Strided);
+        Cut {
+            longest: if runs { usize::MAX } else { CHUNK },
+            flat,
         }
-        f(&segment);
-        segment.start += segment.len;
-        if !plain {
+    }
+
+    /// The same, for results that go through a buffer too.
+    fn buffered(layouts: &[Layout]) -> Self {
+        Cut {
+            longest: CHUNK,
+            ..Cut::new(layouts)
+        }
+    }
+
+    /// Calls `f` on the segments of `range`: rows where it matters and they are long, else pieces
+    /// that may span rows.
+    #[inline(always)]
+    fn each(&self, dims: &[usize], range: Range<usize>, mut f: impl FnMut(&Segment)) {
+        let inner = dims[dims.len() - 1];
+        let by_rows = !self.flat && inner >= SHORT_ROW;
+        let index = Index::new(dims, range.start);
+        let mut segment = Segment {
+            start: range.start,
+            len: 0,
+            index,
+        };
+        while segment.start < range.end {
+            segment.len = (range.end - segment.start).min(self.longest);
+            if by_rows {
+                segment.len = segment.len.min(inner - segment.index.inner());
+            }
+            f(&segment);
+            segment.start += segment.len;
             if by_rows {
                 segment.index.advance(dims, segment.len);
-            } else {
+            } else if !self.flat {
                 segment.index = Index::new(dims, segment.start);
             }
         }
     }
 }
 
-fn buffer<T: Copy>() -> [MaybeUninit<T>; CHUNK] {
-    [MaybeUninit::uninit(); CHUNK]
+/// Makes a view dense first where its rows run across the direction in which its memory is dense:
+/// copying by blocks is faster than walking so. `memory` keeps the copy.
+fn untangled<'a, T: Element>(
+    view: Strided<'a, T>,
+    memory: &'a mut (Vec<T>, Strides),
+) -> Strided<'a, T> {
+    let mut steps = view
+        .shape
+        .iter()
+        .zip(view.strides)
+        .filter(|(size, _)| **size != 1)
+        .map(|(_, stride)| stride.unsigned_abs())
+        .rev();
+    let inner = steps.next().unwrap_or(0);
+    let tangled = inner > 1 && steps.clone().any(|s| s < inner) && steps.all(|s| s != 0);
+    if !tangled || view.len() < 8 * CHUNK {
+        return view;
+    }
+    *memory = (copy::contiguous(view), contiguous_strides(view.shape));
+    Strided {
+        data: &memory.0,
+        shape: view.shape,
+        strides: &memory.1,
+        offset: 0,
+    }
 }
 
 /// Applies a kernel to every element.
-pub fn map1<A: Element, O: Element>(
-    a: Strided<A>,
-    grain: usize,
-    kernel: &(dyn Fn(Out<O>, Arg<A>) + Sync),
-) -> Vec<O> {
+pub fn map1<A: Element, O: Element>(a: Strided<A>, grain: usize, kernel: &Kernel1<A, O>) -> Vec<O> {
+    let mut memory_a = Default::default();
+    let a = untangled(a, &mut memory_a);
     let (dims, [sa]) = collapse(a.shape, [a.strides]);
     let len = a.len();
     if len == 0 {
         return Vec::new();
     }
     let a = Operand::new(&a, &dims, sa);
-    let plain = a.whole.is_some();
+    let cut = Cut::new(&[a.layout]);
     par::fill(len, grain, |range, out| {
         let first = range.start;
-        let mut from_a = buffer();
-        segments(&dims, range, plain, usize::MAX, |segment| {
+        let mut from_a = Buffer::new();
+        cut.each(&dims, range, |segment| {
             // SAFETY: segments lie within the range.
             let a = unsafe { a.load(&dims, segment, &mut from_a) };
             kernel(&mut out[segment.start - first..][..segment.len], a);
@@ -386,20 +303,24 @@ pub fn map2<A: Element, B: Element, O: Element>(
     a: Strided<A>,
     b: Strided<B>,
     grain: usize,
-    kernel: &(dyn Fn(Out<O>, Arg<A>, Arg<B>) + Sync),
+    kernel: &Kernel2<A, B, O>,
 ) -> Vec<O> {
     assert_eq!(a.shape, b.shape, "operands are broadcast by the caller");
+    let mut memory_a = Default::default();
+    let a = untangled(a, &mut memory_a);
+    let mut memory_b = Default::default();
+    let b = untangled(b, &mut memory_b);
     let (dims, [sa, sb]) = collapse(a.shape, [a.strides, b.strides]);
     let len = a.len();
     if len == 0 {
         return Vec::new();
     }
     let (a, b) = (Operand::new(&a, &dims, sa), Operand::new(&b, &dims, sb));
-    let plain = a.whole.is_some() && b.whole.is_some();
+    let cut = Cut::new(&[a.layout, b.layout]);
     par::fill(len, grain, |range, out| {
         let first = range.start;
-        let (mut from_a, mut from_b) = (buffer(), buffer());
-        segments(&dims, range, plain, usize::MAX, |segment| {
+        let (mut from_a, mut from_b) = (Buffer::new(), Buffer::new());
+        cut.each(&dims, range, |segment| {
             // SAFETY: segments lie within the range.
             let a = unsafe { a.load(&dims, segment, &mut from_a) };
             // SAFETY: as above.
@@ -415,10 +336,16 @@ pub fn map3<A: Element, B: Element, C: Element, O: Element>(
     b: Strided<B>,
     c: Strided<C>,
     grain: usize,
-    kernel: &(dyn Fn(Out<O>, Arg<A>, Arg<B>, Arg<C>) + Sync),
+    kernel: &Kernel3<A, B, C, O>,
 ) -> Vec<O> {
     assert_eq!(a.shape, b.shape, "operands are broadcast by the caller");
     assert_eq!(a.shape, c.shape, "operands are broadcast by the caller");
+    let mut memory_a = Default::default();
+    let a = untangled(a, &mut memory_a);
+    let mut memory_b = Default::default();
+    let b = untangled(b, &mut memory_b);
+    let mut memory_c = Default::default();
+    let c = untangled(c, &mut memory_c);
     let (dims, [sa, sb, sc]) = collapse(a.shape, [a.strides, b.strides, c.strides]);
     let len = a.len();
     if len == 0 {
@@ -427,11 +354,11 @@ pub fn map3<A: Element, B: Element, C: Element, O: Element>(
     let a = Operand::new(&a, &dims, sa);
     let b = Operand::new(&b, &dims, sb);
     let c = Operand::new(&c, &dims, sc);
-    let plain = a.whole.is_some() && b.whole.is_some() && c.whole.is_some();
+    let cut = Cut::new(&[a.layout, b.layout, c.layout]);
     par::fill(len, grain, |range, out| {
         let first = range.start;
-        let (mut from_a, mut from_b, mut from_c) = (buffer(), buffer(), buffer());
-        segments(&dims, range, plain, usize::MAX, |segment| {
+        let (mut from_a, mut from_b, mut from_c) = (Buffer::new(), Buffer::new(), Buffer::new());
+        cut.each(&dims, range, |segment| {
             // SAFETY: segments lie within the range.
             let a = unsafe { a.load(&dims, segment, &mut from_a) };
             // SAFETY: as above.
@@ -487,9 +414,11 @@ pub fn update1<A: Element, O: Element>(
     out: StridedMut<O>,
     a: Strided<A>,
     grain: usize,
-    kernel: &(dyn Fn(Out<O>, Arg<A>) + Sync),
+    kernel: &Kernel1<A, O>,
 ) {
     assert_eq!(a.shape, out.shape, "operands are broadcast by the caller");
+    let mut memory_a = Default::default();
+    let a = untangled(a, &mut memory_a);
     let (dims, [so, sa]) = collapse(a.shape, [out.strides, a.strides]);
     let len = a.len();
     if len == 0 {
@@ -501,10 +430,11 @@ pub fn update1<A: Element, O: Element>(
         strides: so,
     };
     let a = Operand::new(&a, &dims, sa);
-    let plain = a.whole.is_some();
+    let cut = Cut::buffered(&[a.layout]);
     par::for_ranges(len, grain, |range| {
-        let (mut results, mut from_a) = (buffer(), buffer());
-        segments(&dims, range, plain, CHUNK, |segment| {
+        let mut results = [MaybeUninit::uninit(); CHUNK];
+        let mut from_a = Buffer::new();
+        cut.each(&dims, range, |segment| {
             // SAFETY: segments lie within the range.
             let a = unsafe { a.load(&dims, segment, &mut from_a) };
             kernel(&mut results[..segment.len], a);
@@ -520,10 +450,14 @@ pub fn update2<A: Element, B: Element, O: Element>(
     a: Strided<A>,
     b: Strided<B>,
     grain: usize,
-    kernel: &(dyn Fn(Out<O>, Arg<A>, Arg<B>) + Sync),
+    kernel: &Kernel2<A, B, O>,
 ) {
     assert_eq!(a.shape, out.shape, "operands are broadcast by the caller");
     assert_eq!(a.shape, b.shape, "operands are broadcast by the caller");
+    let mut memory_a = Default::default();
+    let a = untangled(a, &mut memory_a);
+    let mut memory_b = Default::default();
+    let b = untangled(b, &mut memory_b);
     let (dims, [so, sa, sb]) = collapse(a.shape, [out.strides, a.strides, b.strides]);
     let len = a.len();
     if len == 0 {
@@ -535,10 +469,11 @@ pub fn update2<A: Element, B: Element, O: Element>(
         strides: so,
     };
     let (a, b) = (Operand::new(&a, &dims, sa), Operand::new(&b, &dims, sb));
-    let plain = a.whole.is_some() && b.whole.is_some();
+    let cut = Cut::buffered(&[a.layout, b.layout]);
     par::for_ranges(len, grain, |range| {
-        let (mut results, mut from_a, mut from_b) = (buffer(), buffer(), buffer());
-        segments(&dims, range, plain, CHUNK, |segment| {
+        let mut results = [MaybeUninit::uninit(); CHUNK];
+        let (mut from_a, mut from_b) = (Buffer::new(), Buffer::new());
+        cut.each(&dims, range, |segment| {
             // SAFETY: segments lie within the range.
             let a = unsafe { a.load(&dims, segment, &mut from_a) };
             // SAFETY: as above.
@@ -550,16 +485,43 @@ pub fn update2<A: Element, B: Element, O: Element>(
     });
 }
 
-/// The fault of an operation that makes no sense for a type.
-pub(crate) fn unsupported<T>(kind: impl std::fmt::Debug) -> crate::Error {
-    let mut name = String::new();
-    for c in format!("{kind:?}").chars() {
-        if c.is_ascii_uppercase() && !name.is_empty() {
-            name.push('_');
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{simd1, simd3, wide1};
+
+    #[test]
+    fn segments_of_every_kind_cover_the_output() {
+        let data: Vec<i64> = (0..200_000).collect();
+        let shapes: &[(&[usize], &[isize])] = &[
+            (&[200_000], &[1]),
+            (&[90_000], &[2]),
+            (&[400, 500], &[1, 400]),
+            (&[70, 100, 3], &[1, 70, 7000]),
+            (&[1000, 7, 3], &[21, 3, 1]),
+            (&[1000, 7, 3], &[0, 1, 7]),
+            (&[300, 65], &[1, 0]),
+            (&[60, 20, 100], &[100, 0, 1]),
+        ];
+        for &(shape, strides) in shapes {
+            let x = Strided {
+                data: &data,
+                shape,
+                strides,
+                offset: 0,
+            };
+            let expected: Vec<i64> = copy::contiguous(x).iter().map(|v| v * 2 + 1).collect();
+            for kernel in [simd1(|v: i64| v * 2 + 1), wide1(|v: i64| v * 2 + 1)] {
+                assert_eq!(map1(x, 1000, &kernel), expected, "{shape:?} {strides:?}");
+            }
+            let sum = map3(
+                x,
+                x,
+                x,
+                1000,
+                &simd3(|a: i64, b: i64, c: i64| a + b - c + c + 1),
+            );
+            assert_eq!(sum, expected);
         }
-        name.push(c.to_ascii_lowercase());
     }
-    let path = std::any::type_name::<T>();
-    let element = path.rsplit("::").next().unwrap_or(path);
-    crate::Error::Value(format!("{name}: not implemented for {element}"))
 }

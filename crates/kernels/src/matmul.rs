@@ -14,9 +14,9 @@ const SMALL: usize = 4096;
 const LARGE: usize = 1 << 20;
 /// Rows of the output that are computed together, so that each row of `b` is loaded once for all.
 const ROWS: usize = 4;
-/// Columns of the output that are computed together: `ROWS x COLS` sums stay in registers.
-const COLS: usize = 16;
-/// How much of the inner dimension is packed at a time: `DEPTH x COLS` stays in the first cache.
+/// Bytes of the output rows that are computed together: `ROWS` times as many sums stay in registers.
+const WIDTH: usize = 64;
+/// How much of the inner dimension is packed at a time: `DEPTH x WIDTH` stays in the first cache.
 const DEPTH: usize = 256;
 
 /// Elements that matrices can be multiplied over: floats, complex floats and integers, which wrap
@@ -76,16 +76,28 @@ macro_rules! integers {
                 let block = |(i, out): (usize, &mut [Self])| {
                     let start = a.start + (i * rows) as isize * a.steps.0;
                     let part = View { start, rows: out.len() / b.cols, ..a };
+                    const COLS: usize = WIDTH / size_of::<$int>();
                     #[cfg(target_arch = "x86_64")]
-                    if std::arch::is_x86_feature_detected!("avx2") {
-                        #[target_feature(enable = "avx2")]
-                        fn blocked(a: View<'_, $int>, b: View<'_, $int>, out: &mut [$int]) {
-                            by_blocks(a, b, out);
+                    {
+                        #[target_feature(enable = "avx512dq,avx512bw,avx512vl")]
+                        fn newest(a: View<'_, $int>, b: View<'_, $int>, out: &mut [$int]) {
+                            by_blocks::<$int, COLS>(a, b, out);
                         }
-                        // SAFETY: the processor has the feature.
-                        return unsafe { blocked(part, b, out) };
+                        #[target_feature(enable = "avx2")]
+                        fn newer(a: View<'_, $int>, b: View<'_, $int>, out: &mut [$int]) {
+                            by_blocks::<$int, COLS>(a, b, out);
+                        }
+                        use std::arch::is_x86_feature_detected as has;
+                        if has!("avx512dq") && has!("avx512bw") && has!("avx512vl") {
+                            // SAFETY: the processor has these features.
+                            return unsafe { newest(part, b, out) };
+                        }
+                        if has!("avx2") {
+                            // SAFETY: the processor has this feature.
+                            return unsafe { newer(part, b, out) };
+                        }
                     }
-                    by_blocks(part, b, out);
+                    by_blocks::<$int, COLS>(part, b, out);
                 };
                 if parallel {
                     out.par_chunks_mut(rows * b.cols).enumerate().for_each(block);
@@ -153,7 +165,11 @@ fn plain<T>(x: View<'_, T>) -> Option<MatRef<'_, T>> {
 
 /// Adds the product to `out` in blocks whose sums stay in registers.
 #[inline(always)]
-fn by_blocks<T: Multiply + WrappingAdd>(a: View<'_, T>, b: View<'_, T>, out: &mut [T]) {
+fn by_blocks<T: Multiply + WrappingAdd, const COLS: usize>(
+    a: View<'_, T>,
+    b: View<'_, T>,
+    out: &mut [T],
+) {
     let n = b.cols;
     let mut packed = [[T::zero(); COLS]; DEPTH];
     for depth in (0..a.cols).step_by(DEPTH) {

@@ -96,24 +96,9 @@ mod tests {
     #[test]
     fn keys_ascend_with_the_elements() {
         let inf = f32::INFINITY;
-        let floats = [
-            -inf,
-            f32::MIN,
-            -1.0,
-            -1e-45,
-            0.0,
-            1e-45,
-            1.0,
-            f32::MAX,
-            inf,
-            f32::NAN,
-        ];
+        let floats = [-inf, f32::MIN, -1.0, -1e-45, 0.0, 1e-45, 1.0, f32::MAX, inf, f32::NAN];
         assert!(floats.windows(2).all(|w| w[0].key() < w[1].key()));
-        assert!(
-            [i64::MIN, -1, 0, 1, i64::MAX]
-                .windows(2)
-                .all(|w| w[0].key() < w[1].key())
-        );
+        assert!([i64::MIN, -1, 0, 1, i64::MAX].windows(2).all(|w| w[0].key() < w[1].key()));
         assert!([0u8, 1, 255].windows(2).all(|w| w[0].key() < w[1].key()));
         assert_eq!((-0.0f64).key(), 0.0f64.key());
         assert_eq!((-f64::NAN).key(), f64::NAN.key());

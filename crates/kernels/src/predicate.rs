@@ -4,7 +4,8 @@ use num_complex::Complex;
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
-use crate::map::{Kernel1, map1, simd1, unsupported};
+use crate::kernel::{Kernel1, simd1, unsupported};
+use crate::map::map1;
 use crate::par::GRAIN;
 use crate::strided::{Element, Strided};
 
@@ -41,7 +42,7 @@ pub trait PredicateElement: Element {
 /// Asks every element.
 pub fn predicate<T: PredicateElement>(kind: Predicate, x: Strided<T>) -> Result<Vec<u8>> {
     let kernel = T::kernel(kind).ok_or_else(|| unsupported::<T>(kind))?;
-    Ok(map1(x, GRAIN, &*kernel))
+    Ok(map1(x, GRAIN, &kernel))
 }
 
 macro_rules! integer {

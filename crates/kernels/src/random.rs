@@ -78,19 +78,19 @@ impl Generator {
     /// `n` numbers uniform in `[low, high)`, on a grid of `2^-24` of the range for `f32` and of
     /// `2^-53` for `f64`.
     pub fn uniform<T: Real>(&mut self, n: usize, low: T, high: T) -> Result<Vec<T>> {
-        if !(low <= high) {
-            return Err(Error::Value(format!(
+        require(low <= high, || {
+            format!(
                 "uniform_ expects to return a [from, to) range, but found from={low} > to={high}"
-            )));
-        }
+            )
+        })?;
         let span = high - low;
-        if !span.is_finite() {
-            return Err(Error::Value(format!(
+        require(span.is_finite(), || {
+            format!(
                 "uniform_ expects to-from <= std::numeric_limits<{}>::max(), but found to={high} \
                  and from={low} which result in to-from to exceed the limit",
                 T::NAME
-            )));
-        }
+            )
+        })?;
         Ok(T::units(self, n, move |unit| {
             // The last step of the grid may round up to the excluded end.
             let value = unit * span + low;
@@ -100,11 +100,9 @@ impl Generator {
 
     /// `n` numbers from the normal distribution.
     pub fn normal<T: Real>(&mut self, n: usize, mean: T, std: T) -> Result<Vec<T>> {
-        if !(std >= T::zero()) {
-            return Err(Error::Value(format!(
-                "normal expects std >= 0.0, but found std {std}"
-            )));
-        }
+        require(std >= T::zero(), || {
+            format!("normal expects std >= 0.0, but found std {std}")
+        })?;
         Ok(T::normals(self, n, move |value| value * std + mean))
     }
 
@@ -112,11 +110,9 @@ impl Generator {
     /// within `2^-32`.
     pub fn bernoulli<T: Real>(&mut self, p: &Strided<T>) -> Result<Vec<u8>> {
         let p = crate::index::row_major(p);
-        if !p.iter().all(|&p| p >= T::zero() && p <= T::one()) {
-            return Err(Error::Value(
-                "bernoulli expects all elements of p to be in [0, 1]".into(),
-            ));
-        }
+        require(p.iter().all(|&p| p >= T::zero() && p <= T::one()), || {
+            "bernoulli expects all elements of p to be in [0, 1]".into()
+        })?;
         Ok(self.fill_blocks(p.len(), |at, _, block| {
             std::array::from_fn::<_, 4, _>(|k| match p.get(at + k) {
                 Some(p) => u8::from(f64::from(block[k]) < p.to_f64_exact() * WORDS),
@@ -127,11 +123,9 @@ impl Generator {
 
     /// `n` ones and zeros, one with probability `p`, which counts to within `2^-32`.
     pub fn bernoulli_scalar(&mut self, n: usize, p: f64) -> Result<Vec<u8>> {
-        if !(0.0..=1.0).contains(&p) {
-            return Err(Error::Value(format!(
-                "bernoulli_ expects p to be in [0, 1], but got p={p}"
-            )));
-        }
+        require((0.0..=1.0).contains(&p), || {
+            format!("bernoulli_ expects p to be in [0, 1], but got p={p}")
+        })?;
         let threshold = (p * WORDS).round() as u64;
         Ok(self.fill_blocks(n, |_, _, block| {
             block.map(|word| u8::from(u64::from(word) < threshold))
@@ -140,11 +134,9 @@ impl Generator {
 
     /// `n` integers, each of `low..high` exactly as likely as the others.
     pub fn randint(&mut self, n: usize, low: i64, high: i64) -> Result<Vec<i64>> {
-        if low >= high {
-            return Err(Error::Value(format!(
-                "random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
-            )));
-        }
+        require(low < high, || {
+            format!("random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+        })?;
         let span = high.wrapping_sub(low) as u64;
         let seed = self.seed;
         Ok(self.fill_blocks(n, |_, counter, block| {
@@ -227,6 +219,15 @@ impl Generator {
                 slot.write(make(i, &mut Stream::new(seed, base.wrapping_add(i as u64))));
             }
         })
+    }
+}
+
+/// An error in the given words unless the condition holds.
+pub(crate) fn require(holds: bool, words: impl FnOnce() -> String) -> Result<()> {
+    if holds {
+        Ok(())
+    } else {
+        Err(Error::Value(words()))
     }
 }
 

@@ -65,9 +65,7 @@ pub fn reduce<T: ReduceElement>(kind: Reduce, x: Strided<'_, T>, dims: &[usize])
 /// Refuses to reduce over a dimension without elements, even where no output would show it.
 fn not_empty(name: &str, shape: &[usize], dims: &[usize]) -> Result<()> {
     if extent(shape, dims) == 0 {
-        return Err(Error::Value(format!(
-            "{name}: cannot reduce an empty dimension"
-        )));
+        return Err(Error::Value(format!("{name}: cannot reduce an empty dimension")));
     }
     Ok(())
 }
@@ -141,12 +139,7 @@ mod tests {
     use super::*;
 
     fn matrix<T>(data: &[T]) -> Strided<'_, T> {
-        Strided {
-            data,
-            shape: &[2, 3],
-            strides: &[3, 1],
-            offset: 0,
-        }
+        Strided { data, shape: &[2, 3], strides: &[3, 1], offset: 0 }
     }
 
     #[test]
@@ -172,10 +165,7 @@ mod tests {
         let x = [200u8, 100, 3, 16, 16, 1];
         assert_eq!(reduce(Reduce::Sum, matrix(&x), &[1]).unwrap(), [47, 33]);
         assert_eq!(reduce(Reduce::Prod, matrix(&x), &[1]).unwrap(), [96, 0]);
-        assert_eq!(
-            reduce(Reduce::Max, matrix(&x), &[0]).unwrap(),
-            [200, 100, 3]
-        );
+        assert_eq!(reduce(Reduce::Max, matrix(&x), &[0]).unwrap(), [200, 100, 3]);
         assert_eq!(reduce(Reduce::Min, matrix(&x), &[0]).unwrap(), [16, 16, 1]);
     }
 
@@ -183,14 +173,8 @@ mod tests {
     fn complex() {
         let i = Complex::new(0.0f64, 1.0);
         let data = [i, i, i, i + 1.0, i - 1.0, i];
-        assert_eq!(
-            reduce(Reduce::Prod, matrix(&data), &[1]).unwrap(),
-            [-i, -2.0 * i]
-        );
-        assert_eq!(
-            reduce(Reduce::Sum, matrix(&data), &[1]).unwrap(),
-            [3.0 * i, 3.0 * i]
-        );
+        assert_eq!(reduce(Reduce::Prod, matrix(&data), &[1]).unwrap(), [-i, -2.0 * i]);
+        assert_eq!(reduce(Reduce::Sum, matrix(&data), &[1]).unwrap(), [3.0 * i, 3.0 * i]);
         assert_eq!(
             reduce(Reduce::Max, matrix(&data), &[1]),
             Err(Error::Value("max: not implemented for complex".into()))
@@ -199,12 +183,7 @@ mod tests {
 
     #[test]
     fn empty_extents() {
-        let x = Strided::<f64> {
-            data: &[],
-            shape: &[2, 0],
-            strides: &[0, 1],
-            offset: 0,
-        };
+        let x = Strided::<f64> { data: &[], shape: &[2, 0], strides: &[0, 1], offset: 0 };
         assert_eq!(reduce(Reduce::Sum, x, &[1]).unwrap(), [0.0, 0.0]);
         assert_eq!(reduce(Reduce::Prod, x, &[0, 1]).unwrap(), [1.0]);
         assert_eq!(reduce(Reduce::Sum, x, &[0]).unwrap(), [0.0; 0]);

@@ -119,11 +119,7 @@ fn log_add_exp(a: f64, b: f64) -> f64 {
     }
     let (min, max) = (a.min(b), a.max(b));
     // Two equal infinities have no difference.
-    if min == max && max.is_infinite() {
-        max
-    } else {
-        (min - max).exp().ln_1p() + max
-    }
+    if min == max && max.is_infinite() { max } else { (min - max).exp().ln_1p() + max }
 }
 
 /// The largest of each element and those before it, and where the last such stands. A NaN stays.
@@ -216,83 +212,40 @@ mod tests {
     #[test]
     fn along_rows_and_columns() {
         let data = [1i64, 2, 3, 4, 5, 6];
-        let x = Strided {
-            data: &data,
-            shape: &[2, 3],
-            strides: &[3, 1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[2, 3], strides: &[3, 1], offset: 0 };
         assert_eq!(cumsum(x, 0), [1, 2, 3, 5, 7, 9]);
         assert_eq!(cumsum(x, 1), [1, 3, 6, 4, 9, 15]);
         assert_eq!(cumprod(x, 1), [1, 2, 6, 4, 20, 120]);
-        let turned = Strided {
-            data: &data,
-            shape: &[3, 2],
-            strides: &[1, 3],
-            offset: 0,
-        };
+        let turned = Strided { data: &data, shape: &[3, 2], strides: &[1, 3], offset: 0 };
         assert_eq!(cumsum(turned, 0), [1, 4, 3, 9, 6, 15]);
-        let scalar = Strided {
-            data: &data,
-            shape: &[],
-            strides: &[],
-            offset: 4,
-        };
+        let scalar = Strided { data: &data, shape: &[], strides: &[], offset: 4 };
         assert_eq!(cumsum(scalar, 0), [5]);
-        let none = Strided {
-            data: &data,
-            shape: &[2, 0],
-            strides: &[0, 1],
-            offset: 0,
-        };
+        let none = Strided { data: &data, shape: &[2, 0], strides: &[0, 1], offset: 0 };
         assert_eq!(cumsum(none, 0), [0i64; 0]);
         assert_eq!(cumsum(none, 1), [0i64; 0]);
     }
 
     #[test]
     fn integers_wrap_and_complex_numbers_turn() {
-        let x = Strided {
-            data: &[200u8, 100, 2],
-            shape: &[3],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &[200u8, 100, 2], shape: &[3], strides: &[1], offset: 0 };
         assert_eq!(cumsum(x, 0), [200, 44, 46]);
         assert_eq!(cumprod(x, 0), [200, 32, 64]);
         let i = Complex::new(0.0f32, 1.0);
-        let x = Strided {
-            data: &[i],
-            shape: &[4],
-            strides: &[0],
-            offset: 0,
-        };
+        let x = Strided { data: &[i], shape: &[4], strides: &[0], offset: 0 };
         assert_eq!(cumprod(x, 0), [i, i * i, -i, Complex::new(1.0, 0.0)]);
     }
 
     #[test]
     fn single_precision_is_summed_in_double() {
-        let x = Strided {
-            data: &[0.1f32],
-            shape: &[1 << 20],
-            strides: &[0],
-            offset: 0,
-        };
-        assert_eq!(
-            cumsum(x, 0)[(1 << 20) - 1],
-            (0.1f32 as f64 * (1 << 20) as f64) as f32
-        );
+        let x = Strided { data: &[0.1f32], shape: &[1 << 20], strides: &[0], offset: 0 };
+        assert_eq!(cumsum(x, 0)[(1 << 20) - 1], (0.1f32 as f64 * (1 << 20) as f64) as f32);
     }
 
     #[test]
     fn leaders_take_the_last_of_equals_and_every_nan() {
         let nan = f32::NAN;
         let data = [3.0, 3.0, 1.0, nan, 0.0, nan];
-        let x = Strided {
-            data: &data,
-            shape: &[6],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[6], strides: &[1], offset: 0 };
         let (values, indices) = cummin(x, 0);
         assert_eq!(indices, [0, 1, 2, 3, 3, 5]);
         assert!(values[..3] == [3.0, 3.0, 1.0] && values[3..].iter().all(|v| v.is_nan()));
@@ -303,21 +256,11 @@ mod tests {
     fn logcumsumexp_of_extremes() {
         let inf = f32::INFINITY;
         let data = [-inf, -inf, 0.0, 1000.0, inf, -inf, f32::NAN];
-        let x = Strided {
-            data: &data,
-            shape: &[7],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[7], strides: &[1], offset: 0 };
         let out = logcumsumexp(x, 0);
         assert_eq!(out[..6], [-inf, -inf, 0.0, 1000.0, inf, inf]);
         assert!(out[6].is_nan());
-        let x = Strided {
-            data: &[0.0f64],
-            shape: &[3],
-            strides: &[0],
-            offset: 0,
-        };
+        let x = Strided { data: &[0.0f64], shape: &[3], strides: &[0], offset: 0 };
         let out = logcumsumexp(x, 0);
         assert!((out[2] - 3f64.ln()).abs() < 1e-15);
     }

@@ -28,34 +28,26 @@ pub fn searchsorted<T: Ordered>(
     let items = dense(values);
     let places = sorter.map(dense);
     if let Some(places) = &places
-        && places
-            .iter()
-            .any(|&place| place < 0 || place as usize >= len)
+        && places.iter().any(|&place| place < 0 || place as usize >= len)
     {
-        return Err(Error::Value(
-            "torch.searchsorted(): sorter index out of range".into(),
-        ));
+        return Err(Error::Value("torch.searchsorted(): sorter index out of range".into()));
     }
     let steps = len.checked_ilog2().unwrap_or(0) as usize + 1;
-    Ok(par::fill(
-        items.len(),
-        par::GRAIN / (4 * steps),
-        |range, out| {
-            for (i, slot) in range.zip(out) {
-                let value = items[i];
-                let start = i / width * len;
-                let sequence = &sequences[start..start + len];
-                let found = match &places {
-                    None => bisect(len, right, value, |k| sequence[k]),
-                    Some(places) => {
-                        let places = &places[start..start + len];
-                        bisect(len, right, value, |k| sequence[places[k] as usize])
-                    }
-                };
-                slot.write(found as i64);
-            }
-        },
-    ))
+    Ok(par::fill(items.len(), par::GRAIN / (4 * steps), |range, out| {
+        for (i, slot) in range.zip(out) {
+            let value = items[i];
+            let start = i / width * len;
+            let sequence = &sequences[start..start + len];
+            let found = match &places {
+                None => bisect(len, right, value, |k| sequence[k]),
+                Some(places) => {
+                    let places = &places[start..start + len];
+                    bisect(len, right, value, |k| sequence[places[k] as usize])
+                }
+            };
+            slot.write(found as i64);
+        }
+    }))
 }
 
 /// The bin of each value between `boundaries`, which ascend: as [`searchsorted`] has it.
@@ -91,12 +83,7 @@ mod tests {
 
     macro_rules! row {
         ($data:expr) => {
-            Strided {
-                data: &$data,
-                shape: &[$data.len()],
-                strides: &[1],
-                offset: 0,
-            }
+            Strided { data: &$data, shape: &[$data.len()], strides: &[1], offset: 0 }
         };
     }
 
@@ -106,10 +93,7 @@ mod tests {
         let values = [0, 1, 3, 4, 5, 6];
         let left = searchsorted(row!(sorted), row!(values), false, None).unwrap();
         assert_eq!(left, [0, 0, 1, 3, 3, 4]);
-        assert_eq!(
-            bucketize(row!(values), row!(sorted), true).unwrap(),
-            [0, 1, 3, 3, 4, 4]
-        );
+        assert_eq!(bucketize(row!(values), row!(sorted), true).unwrap(), [0, 1, 3, 3, 4, 4]);
         let none: [i32; 0] = [];
         assert_eq!(bucketize(row!(values), row!(none), true).unwrap(), [0; 6]);
     }
@@ -120,34 +104,11 @@ mod tests {
         let sorter = [1i64, 2, 0, 0, 2, 1];
         let values = [3.0, 2.0, 3.0, 7.0];
         let shape = [2, 3];
-        let sequences = Strided {
-            data: &sorted,
-            shape: &shape,
-            strides: &[3, 1],
-            offset: 0,
-        };
-        let order = Strided {
-            data: &sorter,
-            shape: &shape,
-            strides: &[3, 1],
-            offset: 0,
-        };
-        let values = Strided {
-            data: &values,
-            shape: &[2, 2],
-            strides: &[2, 1],
-            offset: 0,
-        };
-        assert_eq!(
-            searchsorted(sequences, values, false, Some(order)).unwrap(),
-            [1, 1, 1, 3]
-        );
-        let wrong = Strided {
-            data: &[3i64],
-            shape: &shape,
-            strides: &[0, 0],
-            offset: 0,
-        };
+        let sequences = Strided { data: &sorted, shape: &shape, strides: &[3, 1], offset: 0 };
+        let order = Strided { data: &sorter, shape: &shape, strides: &[3, 1], offset: 0 };
+        let values = Strided { data: &values, shape: &[2, 2], strides: &[2, 1], offset: 0 };
+        assert_eq!(searchsorted(sequences, values, false, Some(order)).unwrap(), [1, 1, 1, 3]);
+        let wrong = Strided { data: &[3i64], shape: &shape, strides: &[0, 0], offset: 0 };
         assert!(searchsorted(sequences, values, false, Some(wrong)).is_err());
     }
 
@@ -155,10 +116,7 @@ mod tests {
     fn nan_goes_last() {
         let nan = f64::NAN;
         let sorted = [1.0, 2.0, nan];
-        assert_eq!(
-            searchsorted(row!(sorted), row!([nan, 1.0]), false, None).unwrap(),
-            [3, 0]
-        );
+        assert_eq!(searchsorted(row!(sorted), row!([nan, 1.0]), false, None).unwrap(), [3, 0]);
         let found = searchsorted(row!(sorted), row!([nan, 1.0]), true, None).unwrap();
         assert_eq!(found, [3, 1]);
     }

@@ -147,12 +147,7 @@ mod tests {
     /// A vector's view: the length must outlive it.
     macro_rules! row {
         ($data:expr) => {
-            Strided {
-                data: &$data,
-                shape: &[$data.len()],
-                strides: &[1],
-                offset: 0,
-            }
+            Strided { data: &$data, shape: &[$data.len()], strides: &[1], offset: 0 }
         };
     }
 
@@ -173,60 +168,26 @@ mod tests {
                 let mut expected: Vec<i64> = (0..data.len() as i64).collect();
                 expected.sort_by(|&a, &b| {
                     let ordering = data[a as usize].key().cmp(&data[b as usize].key());
-                    if descending {
-                        ordering.reverse()
-                    } else {
-                        ordering
-                    }
+                    if descending { ordering.reverse() } else { ordering }
                 });
                 assert_eq!(argsort(row!(data), 0, descending), expected);
             }
         }
-        check(
-            (0..3000)
-                .map(|i| noise(i) as i64 - (1 << 31))
-                .collect::<Vec<_>>(),
-        );
-        check(
-            (0..3000)
-                .map(|i| (noise(i) % 100) as i32 - 50)
-                .collect::<Vec<_>>(),
-        );
+        check((0..3000).map(|i| noise(i) as i64 - (1 << 31)).collect::<Vec<_>>());
+        check((0..3000).map(|i| (noise(i) % 100) as i32 - 50).collect::<Vec<_>>());
         check((0..3000).map(|i| noise(i) as u8).collect::<Vec<_>>());
-        check(
-            (0..3000)
-                .map(|i| f32::from_bits(noise(i) as u32))
-                .collect::<Vec<_>>(),
-        );
+        check((0..3000).map(|i| f32::from_bits(noise(i) as u32)).collect::<Vec<_>>());
         check((0..3000).map(|i| noise(i) as f64 - 2e9).collect::<Vec<_>>());
     }
 
     #[test]
     fn columns() {
         let data = [3, 1, 2, 2, 1, 3];
-        let x = Strided {
-            data: &data,
-            shape: &[3, 2],
-            strides: &[2, 1],
-            offset: 0,
-        };
-        assert_eq!(
-            sort(x, 0, false),
-            (vec![1, 1, 2, 2, 3, 3], vec![2, 0, 1, 1, 0, 2])
-        );
-        let turned = Strided {
-            data: &data,
-            shape: &[2, 3],
-            strides: &[1, 2],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[3, 2], strides: &[2, 1], offset: 0 };
+        assert_eq!(sort(x, 0, false), (vec![1, 1, 2, 2, 3, 3], vec![2, 0, 1, 1, 0, 2]));
+        let turned = Strided { data: &data, shape: &[2, 3], strides: &[1, 2], offset: 0 };
         assert_eq!(sort(turned, 1, true).0, [3, 2, 1, 3, 2, 1]);
-        let none = Strided {
-            data: &data,
-            shape: &[0, 2],
-            strides: &[2, 1],
-            offset: 0,
-        };
+        let none = Strided { data: &data, shape: &[0, 2], strides: &[2, 1], offset: 0 };
         assert_eq!(sort(none, 0, false), (vec![], vec![]));
         assert_eq!(sort(none, 1, false), (vec![], vec![]));
     }
@@ -237,27 +198,15 @@ mod tests {
         let (values, indices) = topk(row!(data), 0, 3, true, true).unwrap();
         assert!(values[0].is_nan() && values[1..] == [3.0, 2.0]);
         assert_eq!(indices, [0, 2, 3]);
-        assert_eq!(
-            topk(row!(data), 0, 2, false, true).unwrap(),
-            (vec![1.0, 1.0], vec![1, 4])
-        );
-        assert_eq!(
-            topk(row!(data), 0, 0, false, true).unwrap(),
-            (vec![], vec![])
-        );
+        assert_eq!(topk(row!(data), 0, 2, false, true).unwrap(), (vec![1.0, 1.0], vec![1, 4]));
+        assert_eq!(topk(row!(data), 0, 0, false, true).unwrap(), (vec![], vec![]));
         assert!(topk(row!(data), 0, 6, true, true).is_err());
     }
 
     #[test]
     fn topk_of_a_long_lane_is_the_head_of_its_sort() {
         let data: Vec<i32> = (0..5000).map(|i| (i * 7919) % 1009).collect();
-        for (k, largest) in [
-            (1, true),
-            (40, true),
-            (40, false),
-            (3000, false),
-            (5000, true),
-        ] {
+        for (k, largest) in [(1, true), (40, true), (40, false), (3000, false), (5000, true)] {
             let (values, indices) = sort(row!(data), 0, largest);
             let top = topk(row!(data), 0, k, largest, true).unwrap();
             assert_eq!(top, (values[..k].to_vec(), indices[..k].to_vec()));

@@ -3,7 +3,8 @@
 use num_complex::Complex;
 
 use crate::arithmetic::{Field, Ring};
-use crate::map::{map2, map3, simd2, simd3};
+use crate::kernel::{simd2, simd3};
+use crate::map::{map2, map3};
 use crate::par::GRAIN;
 use crate::strided::{Element, Strided};
 
@@ -14,7 +15,7 @@ pub fn select<T: Element>(condition: Strided<u8>, a: Strided<T>, b: Strided<T>) 
         a,
         b,
         GRAIN,
-        &*simd3(|c: u8, a: T, b: T| if c != 0 { a } else { b }),
+        &simd3(|c: u8, a: T, b: T| if c != 0 { a } else { b }),
     )
 }
 
@@ -58,10 +59,10 @@ pub fn clamp<T: Bounded>(
             low,
             high,
             GRAIN,
-            &*simd3(|x: T, low: T, high: T| x.at_least(low).at_most(high)),
+            &simd3(|x: T, low: T, high: T| x.at_least(low).at_most(high)),
         ),
-        (Some(low), None) => map2(x, low, GRAIN, &*simd2(T::at_least)),
-        (None, Some(high)) => map2(x, high, GRAIN, &*simd2(T::at_most)),
+        (Some(low), None) => map2(x, low, GRAIN, &simd2(T::at_least)),
+        (None, Some(high)) => map2(x, high, GRAIN, &simd2(T::at_most)),
         (None, None) => crate::copy::contiguous(x),
     }
 }
@@ -106,7 +107,7 @@ pub fn lerp<T: Weight>(a: Strided<T>, b: Strided<T>, weight: Strided<T>) -> Vec<
             b.minus(span.times(T::ONE.minus(weight)))
         }
     });
-    map3(a, b, weight, GRAIN, &*kernel)
+    map3(a, b, weight, GRAIN, &kernel)
 }
 
 /// `a + value * b * c`.
@@ -116,7 +117,7 @@ pub fn addcmul<T: Ring>(a: Strided<T>, b: Strided<T>, c: Strided<T>, value: T) -
         b,
         c,
         GRAIN,
-        &*simd3(move |a: T, b: T, c: T| a.plus(value.times(b).times(c))),
+        &simd3(move |a: T, b: T, c: T| a.plus(value.times(b).times(c))),
     )
 }
 
@@ -127,7 +128,7 @@ pub fn addcdiv<T: Field>(a: Strided<T>, b: Strided<T>, c: Strided<T>, value: T) 
         b,
         c,
         GRAIN,
-        &*simd3(move |a: T, b: T, c: T| a.plus(value.times(b).over(c))),
+        &simd3(move |a: T, b: T, c: T| a.plus(value.times(b).over(c))),
     )
 }
 

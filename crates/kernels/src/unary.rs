@@ -4,7 +4,8 @@ use num_complex::Complex;
 use serde::{Deserialize, Serialize};
 
 use crate::complex_math::{self, Part};
-use crate::map::{Kernel1, map1, scalar1, simd1, unsupported, update1, wide1, wide1_except};
+use crate::kernel::{Kernel1, scalar1, simd1, unsupported, wide1, wide1_except};
+use crate::map::{map1, update1};
 use crate::par::GRAIN;
 use crate::strided::{Element, Strided, StridedMut};
 use crate::{Result, special, vector_math};
@@ -171,7 +172,7 @@ pub trait UnaryElement: Element {
     /// Applies an operation to every element.
     fn apply(kind: Unary, x: Strided<Self>) -> Result<Vec<Self>> {
         let kernel = Self::kernel(kind).ok_or_else(|| unsupported::<Self>(kind))?;
-        Ok(map1(x, kind.grain(), &*kernel))
+        Ok(map1(x, kind.grain(), &kernel))
     }
 }
 
@@ -183,7 +184,7 @@ pub fn unary<T: UnaryElement>(kind: Unary, x: Strided<T>) -> Result<Vec<T>> {
 /// As [`unary`], into memory that may be that of the operand.
 pub fn unary_into<T: UnaryElement>(kind: Unary, out: StridedMut<T>, x: Strided<T>) -> Result<()> {
     let kernel = T::kernel(kind).ok_or_else(|| unsupported::<T>(kind))?;
-    update1(out, x, kind.grain(), &*kernel);
+    update1(out, x, kind.grain(), &kernel);
     Ok(())
 }
 
@@ -232,15 +233,10 @@ macro_rules! float {
                         simd1(|x: Self| (x > 0.0) as u8 as Self - (x < 0.0) as u8 as Self)
                     }
                     Unary::Square => simd1(|x: Self| x * x),
-                    Unary::Exp2 => scalar1(Self::exp2),
-                    Unary::Expm1 => scalar1(Self::exp_m1),
-                    Unary::Log2 => scalar1(Self::log2),
                     Unary::Log10 => scalar1(Self::log10),
-                    Unary::Log1p => scalar1(Self::ln_1p),
                     Unary::Sqrt => simd1(Self::sqrt),
                     Unary::Rsqrt => simd1(|x: Self| 1.0 / x.sqrt()),
                     Unary::Reciprocal => simd1(|x: Self| 1.0 / x),
-                    Unary::Tan => scalar1(Self::tan),
                     Unary::Asin => scalar1(Self::asin),
                     Unary::Acos => scalar1(Self::acos),
                     Unary::Atan => scalar1(Self::atan),
@@ -254,7 +250,6 @@ macro_rules! float {
                     Unary::Lgamma => in_f64(libm::lgamma),
                     Unary::Digamma => in_f64(special::digamma),
                     Unary::Trigamma => in_f64(special::trigamma),
-                    Unary::Ndtr => in_f64(special::ndtr),
                     Unary::LogNdtr => in_f64(special::log_ndtr),
                     Unary::Ndtri => in_f64(special::ndtri),
                     Unary::I0 => in_f64(special::i0),
@@ -293,10 +288,12 @@ fn f32_table(kind: Unary) -> Option<Kernel1<f32, f32>> {
     Some(match kind {
         Unary::Exp => wide1(v::exp),
         Unary::Exp2 => wide1(v::exp2),
+        Unary::Expm1 => wide1(v::expm1),
         Unary::Log => wide1(v::ln),
         Unary::Log2 => wide1(v::log2),
         Unary::Sin => wide1_except(v::sin, v::is_far_angle, f32::sin),
         Unary::Cos => wide1_except(v::cos, v::is_far_angle, f32::cos),
+        Unary::Tan => wide1_except(v::tan, v::is_far_angle, f32::tan),
         Unary::Tanh => wide1(v::tanh),
         Unary::Sigmoid => wide1(v::sigmoid),
         Unary::LogSigmoid => wide1(v::log_sigmoid),
@@ -317,9 +314,14 @@ fn f32_table(kind: Unary) -> Option<Kernel1<f32, f32>> {
 fn f64_table(kind: Unary) -> Option<Kernel1<f64, f64>> {
     Some(match kind {
         Unary::Exp => scalar1(f64::exp),
+        Unary::Exp2 => scalar1(f64::exp2),
+        Unary::Expm1 => scalar1(f64::exp_m1),
         Unary::Log => scalar1(f64::ln),
+        Unary::Log2 => scalar1(f64::log2),
+        Unary::Log1p => scalar1(f64::ln_1p),
         Unary::Sin => scalar1(f64::sin),
         Unary::Cos => scalar1(f64::cos),
+        Unary::Tan => scalar1(f64::tan),
         Unary::Tanh => scalar1(f64::tanh),
         Unary::Sigmoid => scalar1(|x: f64| 1.0 / (1.0 + (-x).exp())),
         Unary::LogSigmoid => scalar1(|x: f64| {
@@ -329,6 +331,7 @@ fn f64_table(kind: Unary) -> Option<Kernel1<f64, f64>> {
         }),
         Unary::Erf => scalar1(libm::erf),
         Unary::Erfc => scalar1(libm::erfc),
+        Unary::Ndtr => scalar1(special::ndtr),
         Unary::Gelu => scalar1(|x: f64| x * special::ndtr(x)),
         Unary::GeluTanh => scalar1(|x: f64| {
             let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x);

@@ -100,6 +100,26 @@ pub(crate) fn exp2(x: f32) -> f32 {
     scale(exp_reduced((x - n) * LN_2), exponent)
 }
 
+/// `e^x - 1` without cancellation.
+#[inline(always)]
+pub(crate) fn expm1(x: f32) -> f32 {
+    let p = polynomial(
+        x,
+        [
+            0.5,
+            0.16666670143604279,
+            0.04166664928197861,
+            0.008332755416631699,
+            0.0013889472465962172,
+            0.00020078047236893326,
+            2.4879971533664502e-05,
+        ],
+    );
+    let near = (x * x).mul_add(p, x);
+    let result = if x.abs() < 0.7 { near } else { exp(x) - 1.0 };
+    result.copysign(x)
+}
+
 /// Splits a positive float into `2^n` and the logarithm of what lies between 2/3 and 4/3.
 #[inline(always)]
 fn ln_parts(x: f32) -> (f32, f32) {
@@ -174,9 +194,9 @@ pub(crate) fn is_far_angle(x: f32) -> bool {
     !near
 }
 
-/// The sine of `x` plus some right angles.
+/// The sine and the cosine of what is left of an angle after whole right angles, and their number.
 #[inline(always)]
-fn sin_from(x: f32, turns: i32) -> f32 {
+fn sin_cos_reduced(x: f32) -> (f32, f32, i32) {
     // A right angle in three parts; fused, the first two leave no rounding behind.
     const RIGHT: [f32; 3] = [
         1.5707963705062866,
@@ -196,6 +216,13 @@ fn sin_from(x: f32, turns: i32) -> f32 {
         r,
     );
     let cos = polynomial(s, [1.0, -0.5, 4.16666567e-2, -1.38877297e-3, 2.44677067e-5]);
+    (sin, cos, quadrant)
+}
+
+/// The sine of `x` plus some right angles.
+#[inline(always)]
+fn sin_from(x: f32, turns: i32) -> f32 {
+    let (sin, cos, quadrant) = sin_cos_reduced(x);
     let quadrant = quadrant.wrapping_add(turns);
     let size = if quadrant & 1 == 0 { sin } else { cos };
     f32::from_bits(size.to_bits() ^ ((quadrant as u32 & 2) << 30))
@@ -204,13 +231,24 @@ fn sin_from(x: f32, turns: i32) -> f32 {
 /// The sine, of angles that are not far.
 #[inline(always)]
 pub(crate) fn sin(x: f32) -> f32 {
-    sin_from(x, 0)
+    // The reduction loses the sign of zero.
+    if x == 0.0 { x } else { sin_from(x, 0) }
 }
 
 /// The cosine, of angles that are not far.
 #[inline(always)]
 pub(crate) fn cos(x: f32) -> f32 {
     sin_from(x, 1)
+}
+
+/// The tangent, of angles that are not far.
+#[inline(always)]
+pub(crate) fn tan(x: f32) -> f32 {
+    let (sin, cos, quadrant) = sin_cos_reduced(x);
+    let odd = quadrant & 1 != 0;
+    let (above, below) = if odd { (-cos, sin) } else { (sin, cos) };
+    // The reduction loses the sign of zero.
+    if x == 0.0 { x } else { above / below }
 }
 
 /// The hyperbolic tangent.
@@ -233,7 +271,8 @@ pub(crate) fn tanh(x: f32) -> f32 {
         x,
     );
     let far = 1.0 - 2.0 / (exp(size + size) + 1.0);
-    if size < 0.55 { near } else { far.copysign(x) }
+    let result = if size < 0.55 { near } else { far };
+    result.copysign(x)
 }
 
 /// `1 / (1 + e^-x)`.
@@ -384,11 +423,13 @@ mod tests {
         let all = f32::INFINITY;
         assert!(error(exp, f64::exp, all) < TWO);
         assert!(error(exp2, f64::exp2, all) < TWO);
+        assert!(error(expm1, f64::exp_m1, all) < TWO);
         assert!(error(ln, f64::ln, all) < TWO);
         assert!(error(log2, f64::log2, all) < TWO);
         assert!(error(ln_1p, f64::ln_1p, all) < TWO);
         assert!(error(sin, f64::sin, 1e4) < TWO);
         assert!(error(cos, f64::cos, 1e4) < TWO);
+        assert!(error(tan, f64::tan, 1e4) < 1.5 * TWO);
         assert!(error(tanh, f64::tanh, all) < TWO);
         assert!(error(sigmoid, |x| 1.0 / (1.0 + (-x).exp()), 87.0) < TWO);
     }
@@ -424,7 +465,7 @@ mod tests {
             (0.0, 1.0)
         );
         assert_eq!((erf(f32::INFINITY), erfc(f32::NEG_INFINITY)), (1.0, 2.0));
-        for f in [sin, tanh, erf, ln_1p, gelu, silu] {
+        for f in [sin, tan, tanh, erf, expm1, ln_1p, gelu, silu] {
             assert_eq!(f(-0.0).to_bits(), (-0f32).to_bits());
         }
     }

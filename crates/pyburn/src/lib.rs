@@ -1,1 +1,37 @@
-//! placeholder
+//! The native module `pyburn._core`: it converts arguments, releases the interpreter and maps
+//! errors; arithmetic is `wrap-burn`'s.
+
+mod args;
+mod autograd;
+mod boundary;
+mod devices;
+mod dlpack;
+mod dtype;
+mod exchange;
+mod indexing;
+mod native;
+mod operators;
+mod tensor;
+
+use pyo3::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    boundary::install_panic_hook();
+    module.add("DeviceError", module.py().get_type::<boundary::DeviceError>())?;
+    module.add("OutOfMemoryError", module.py().get_type::<boundary::OutOfMemoryError>())?;
+    module.add("LinAlgError", module.py().get_type::<boundary::LinAlgError>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("UNARY", operators::UNARY)?;
+    module.add_class::<dtype::PyDType>()?;
+    module.add_class::<dtype::PyDevice>()?;
+    module.add_function(wrap_pyfunction!(operators::unary, module)?)?;
+    tensor::register(module)?;
+    autograd::register(module)?;
+    devices::register(module)?;
+    dlpack::register(module)?;
+    native::register(module)
+}

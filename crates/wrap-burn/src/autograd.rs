@@ -21,4 +21,4 @@ pub use mode::{
 };
 pub use node::{Backward, Edge, Node, Recorded, record_custom};
 pub(crate) use node::{record, record_view};
-pub(crate) use state::{AutoState, Tracking, View};
+pub(crate) use state::{AutoState, Tracking};

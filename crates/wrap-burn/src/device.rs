@@ -7,7 +7,10 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use memory::DeviceMemory;
-pub use probe::{BackendInfo, MemoryStats, backends, memory_stats, require, supports, synchronize};
+pub use probe::{
+    BackendInfo, MemoryStats, backends, memory_stats, num_threads, require, set_num_threads, supports,
+    synchronize,
+};
 pub(crate) use probe::{gpu_bool_store, gpu_device};
 use serde::{Deserialize, Serialize};
 

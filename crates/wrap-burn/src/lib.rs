@@ -31,6 +31,7 @@ pub mod autograd;
 pub mod defaults;
 pub mod device;
 pub mod ops;
+pub mod random;
 
 pub use buffer::Buffer;
 pub use device::Device;

@@ -1,15 +1,32 @@
 //! The ops, one file per family. An op is described once, as a [`Primitive`](crate::Primitive).
 
+pub mod advanced;
+pub mod arrange;
 pub mod binary;
+pub mod blend;
+pub mod closeness;
 pub mod compare;
 pub mod complex;
 pub mod convert;
 pub mod create;
+pub mod distance;
+pub mod einsum;
+pub mod elementwise;
+pub mod fft;
 pub mod index;
 pub mod join;
+pub mod linalg;
 pub mod matmul;
+pub mod pad;
+pub mod pick;
 pub mod reduce;
 pub mod scan;
+pub mod search;
+pub mod segment;
+pub mod sequence;
+pub mod softmax;
+pub mod sort;
+pub mod statistics;
 pub mod ternary;
 pub mod unary;
 pub mod view;

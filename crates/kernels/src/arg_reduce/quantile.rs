@@ -32,9 +32,7 @@ pub fn quantile<T: Real>(
     ignore_nan: bool,
 ) -> Result<Vec<T>> {
     if !q.iter().all(|q| (0.0..=1.0).contains(q)) {
-        return Err(Error::Value(
-            "quantile() q values must be in the range [0, 1]".into(),
-        ));
+        return Err(Error::Value("quantile() q values must be in the range [0, 1]".into()));
     }
     let lanes = Lanes::along(x.shape, x.shape.len().saturating_sub(1));
     not_empty("quantile", &lanes)?;
@@ -92,12 +90,7 @@ mod tests {
     #[test]
     fn every_interpolation() {
         let data = [4.0f64, 1.0, 2.0, 8.0];
-        let x = Strided {
-            data: &data,
-            shape: &[4],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[4], strides: &[1], offset: 0 };
         let of = |q, kind| quantile(x, &[q], kind, false).unwrap()[0];
         assert_eq!(of(0.5, Linear), 3.0);
         assert_eq!(of(0.25, Linear), 1.75);
@@ -114,12 +107,7 @@ mod tests {
     fn nan_and_several_rows() {
         let nan = f32::NAN;
         let data = [1.0, 2.0, 4.0, nan, 1.0, 1.0, 3.0, 3.0, nan, nan, nan, nan];
-        let x = Strided {
-            data: &data,
-            shape: &[3, 4],
-            strides: &[4, 1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[3, 4], strides: &[4, 1], offset: 0 };
         let out = quantile(x, &[0.0, 0.5], Linear, true).unwrap();
         assert_eq!(out[..2], [1.0, 1.0]);
         assert_eq!(out[3..5], [2.0, 2.0]);

@@ -80,9 +80,7 @@ fn select<T: Ordered>(lane: &[T], rank: usize) -> usize {
     let (before, &mut chosen, _) = keys.select_nth_unstable(rank);
     let equals_before = before.iter().filter(|&&key| key == chosen).count();
     let mut equals = (0..lane.len()).filter(|&i| lane[i].key() == chosen);
-    equals
-        .nth(equals_before)
-        .expect("the chosen element is in the lane")
+    equals.nth(equals_before).expect("the chosen element is in the lane")
 }
 
 #[cfg(test)]
@@ -90,12 +88,7 @@ mod tests {
     use super::*;
 
     fn row<T>(data: &[T]) -> Strided<'_, T> {
-        Strided {
-            data,
-            shape: &[6],
-            strides: &[1],
-            offset: 0,
-        }
+        Strided { data, shape: &[6], strides: &[1], offset: 0 }
     }
 
     #[test]
@@ -119,22 +112,11 @@ mod tests {
 
     #[test]
     fn modes() {
-        assert_eq!(
-            mode(row(&[3, 1, 1, 3, 2, 0]), 0).unwrap(),
-            (vec![1], vec![2])
-        );
+        assert_eq!(mode(row(&[3, 1, 1, 3, 2, 0]), 0).unwrap(), (vec![1], vec![2]));
         let nan = f64::NAN;
-        assert_eq!(
-            mode(row(&[nan, nan, nan, 7.0, 2.0, 7.0]), 0).unwrap(),
-            (vec![7.0], vec![5])
-        );
+        assert_eq!(mode(row(&[nan, nan, nan, 7.0, 2.0, 7.0]), 0).unwrap(), (vec![7.0], vec![5]));
         let data = [1, 2, 1, 2, 0, 2];
-        let x = Strided {
-            data: &data,
-            shape: &[3, 2],
-            strides: &[2, 1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[3, 2], strides: &[2, 1], offset: 0 };
         assert_eq!(mode(x, 0).unwrap(), (vec![1, 2], vec![1, 2]));
     }
 }

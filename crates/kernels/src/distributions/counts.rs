@@ -1,8 +1,8 @@
 //! Counts: Poisson and binomial.
 
-use super::{STREAM_GRAIN, require};
+use super::STREAM_GRAIN;
 use crate::index::row_major;
-use crate::random::{Generator, Real, Stream};
+use crate::random::{Generator, Real, Stream, require};
 use crate::{Result, Strided};
 
 /// The mean from which on transformed rejection beats counting.

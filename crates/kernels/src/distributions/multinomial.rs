@@ -1,10 +1,7 @@
 //! Categories drawn by weight.
 
-use std::borrow::Cow;
-
-use super::require;
 use crate::index::{row_major, runs};
-use crate::random::{Generator, Real, open_unit, word};
+use crate::random::{Generator, Real, open_unit, require, word};
 use crate::{Error, Result, Strided, par};
 
 impl Generator {
@@ -56,7 +53,7 @@ impl Generator {
     /// By looking uniform numbers up in the running sums of the weights.
     fn with_replacement<T: Real>(
         &mut self,
-        weights: &Cow<[T]>,
+        weights: &[T],
         rows: usize,
         categories: usize,
         samples: usize,
@@ -94,7 +91,7 @@ impl Generator {
     /// first ones are drawn, in the order of arrival.
     fn without_replacement<T: Real>(
         &mut self,
-        weights: &Cow<[T]>,
+        weights: &[T],
         rows: usize,
         categories: usize,
         samples: usize,

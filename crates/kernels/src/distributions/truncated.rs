@@ -1,8 +1,8 @@
 //! The normal distribution between bounds.
 
-use super::{STREAM_GRAIN, require};
+use super::STREAM_GRAIN;
 use crate::Result;
-use crate::random::{Generator, Real, Stream};
+use crate::random::{Generator, Real, Stream, require};
 
 impl Generator {
     /// `n` numbers from the normal distribution, given that they lie in `[low, high]`.

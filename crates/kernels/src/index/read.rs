@@ -1,7 +1,5 @@
 //! The reading loop.
 
-use std::mem::MaybeUninit;
-
 use super::runs;
 use crate::{Element, Strided, collapse, par};
 
@@ -63,7 +61,7 @@ pub(crate) unsafe fn read<T: Element, I: Offset>(
                     if base_step == 1 {
                         debug_assert!(from >= 0 && from as usize + len <= source.len());
                         // SAFETY: the caller's promise for the first and the last element.
-                        copy(out, unsafe {
+                        out.write_copy_of_slice(unsafe {
                             source.get_unchecked(from as usize..from as usize + len)
                         });
                     } else {
@@ -82,12 +80,4 @@ pub(crate) unsafe fn read<T: Element, I: Offset>(
             },
         );
     })
-}
-
-/// Copies a run, which the compiler turns into a call of `memcpy`.
-#[inline(always)]
-fn copy<T: Element>(out: &mut [MaybeUninit<T>], from: &[T]) {
-    for (slot, &value) in out.iter_mut().zip(from) {
-        slot.write(value);
-    }
 }

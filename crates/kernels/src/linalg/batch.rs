@@ -180,14 +180,30 @@ pub(crate) fn each<O: Cut>(
     outputs: O,
     work: impl Fn(Range<usize>, O, Par) -> Result<()> + Sync,
 ) -> Result<()> {
+    let threads = par::num_threads();
+    if threads > 1 && count < threads && cost >= LARGE {
+        return work(0..count, outputs, Par::rayon(threads));
+    }
+    each_alone(count, cost, outputs, |range, outputs| {
+        work(range, outputs, Par::Seq)
+    })
+}
+
+/// As [`each`], for work that always does one matrix on one thread.
+pub(crate) fn each_alone<O: Cut>(
+    count: usize,
+    cost: usize,
+    outputs: O,
+    work: impl Fn(Range<usize>, O) -> Result<()> + Sync,
+) -> Result<()> {
     fn go<O: Cut>(
         range: Range<usize>,
         parts: usize,
         outputs: O,
-        work: &(impl Fn(Range<usize>, O, Par) -> Result<()> + Sync),
+        work: &(impl Fn(Range<usize>, O) -> Result<()> + Sync),
     ) -> Result<()> {
         if parts <= 1 {
-            return work(range, outputs, Par::Seq);
+            return work(range, outputs);
         }
         let left_parts = parts / 2;
         let count = range.len() * left_parts / parts;
@@ -199,19 +215,8 @@ pub(crate) fn each<O: Cut>(
         );
         head.and(tail)
     }
-    if count == 0 {
-        return Ok(());
-    }
-    let threads = par::num_threads();
-    if threads == 1 {
-        return work(0..count, outputs, Par::Seq);
-    }
-    if count < threads && cost >= LARGE {
-        return work(0..count, outputs, Par::rayon(threads));
-    }
-    let parts = threads
-        .min(count)
-        .min((count.saturating_mul(cost) / par::GRAIN).max(1));
+    let worthwhile = count.saturating_mul(cost) / par::GRAIN;
+    let parts = par::num_threads().min(count).min(worthwhile);
     go(0..count, parts, outputs, &work)
 }
 

@@ -5,7 +5,7 @@ use num_complex::Complex;
 use num_traits::{Float, Zero};
 
 use super::LinalgElement;
-use super::batch::{Matrices, Out, each, transpose};
+use super::batch::{Matrices, Out, each_alone, transpose};
 use crate::{Error, Result, Strided};
 
 /// Eigenvalues, ascending, `(*batch, n)`, and orthonormal eigenvectors as columns, `(*batch, n, n)`,
@@ -37,48 +37,43 @@ fn hermitian<T: LinalgElement>(
         Out::new(&mut w, n),
         Out::new(vectors.unwrap_or_default(), size),
     );
-    each(
-        a.count,
-        8 * n * n * n,
-        outputs,
-        |range, (mut w, mut v), par| {
-            let mut work = vec![T::zero(); n * n];
-            let mut values = vec![T::zero(); n];
-            let mut columns = vec![T::zero(); size];
-            for (i, batch) in range.enumerate() {
-                // Column-major with the triangle of interest in the lower half: the columns of `a`, or
-                // its conjugated rows.
-                if lower {
-                    a.copy_cols(batch, &mut work);
-                } else {
-                    a.copy_rows(batch, &mut work);
-                    work.iter_mut().for_each(|value| *value = value.conjugate());
-                }
-                for j in 0..n {
-                    work[j * n + j] = T::from_re(work[j * n + j].re());
-                }
-                let triangle = (0..n).flat_map(|j| &work[j * n + j..(j + 1) * n]);
-                if !triangle.into_iter().all(|value| value.finite()) {
-                    return Err(not_finite("linalg.eigh", batch));
-                }
-                let matrix = MatRef::from_column_major_slice(&work, n, n);
-                let v_out = wanted.then(|| MatMut::from_column_major_slice_mut(&mut columns, n, n));
-                if n > 0 && !T::eigh(matrix, &mut values, v_out, par) {
-                    return Err(Error::NoConvergence {
-                        what: "linalg.eigh",
-                        batch,
-                    });
-                }
-                for (w, value) in w.of(i).iter_mut().zip(&values) {
-                    *w = value.re();
-                }
-                if wanted {
-                    transpose(&columns, n, n, v.of(i));
-                }
+    each_alone(a.count, 8 * n * n * n, outputs, |range, (mut w, mut v)| {
+        let mut work = vec![T::zero(); n * n];
+        let mut values = vec![T::zero(); n];
+        let mut columns = vec![T::zero(); size];
+        for (i, batch) in range.enumerate() {
+            // Column-major with the triangle of interest in the lower half: the columns of `a`, or
+            // its conjugated rows.
+            if lower {
+                a.copy_cols(batch, &mut work);
+            } else {
+                a.copy_rows(batch, &mut work);
+                work.iter_mut().for_each(|value| *value = value.conjugate());
             }
-            Ok(())
-        },
-    )?;
+            for j in 0..n {
+                work[j * n + j] = T::from_re(work[j * n + j].re());
+            }
+            let triangle = (0..n).flat_map(|j| &work[j * n + j..(j + 1) * n]);
+            if !triangle.into_iter().all(|value| value.finite()) {
+                return Err(not_finite("linalg.eigh", batch));
+            }
+            let matrix = MatRef::from_column_major_slice(&work, n, n);
+            let v_out = wanted.then(|| MatMut::from_column_major_slice_mut(&mut columns, n, n));
+            if n > 0 && !T::eigh(matrix, &mut values, v_out) {
+                return Err(Error::NoConvergence {
+                    what: "linalg.eigh",
+                    batch,
+                });
+            }
+            for (w, value) in w.of(i).iter_mut().zip(&values) {
+                *w = value.re();
+            }
+            if wanted {
+                transpose(&columns, n, n, v.of(i));
+            }
+        }
+        Ok(())
+    })?;
     Ok(w)
 }
 
@@ -117,34 +112,29 @@ fn general<T: LinalgElement>(
         Out::new(&mut w, n),
         Out::new(vectors.unwrap_or_default(), size),
     );
-    each(
-        a.count,
-        25 * n * n * n,
-        outputs,
-        |range, (mut w, mut v), par| {
-            let mut work = vec![T::zero(); n * n];
-            let mut columns = vec![zero; size];
-            for (i, batch) in range.enumerate() {
-                a.copy_cols(batch, &mut work);
-                if !work.iter().all(|value| value.finite()) {
-                    return Err(not_finite("linalg.eig", batch));
-                }
-                let matrix = MatRef::from_column_major_slice(&work, n, n);
-                let v_out = wanted.then(|| MatMut::from_column_major_slice_mut(&mut columns, n, n));
-                if n > 0 && !T::eig(matrix, w.of(i), v_out, par) {
-                    return Err(Error::NoConvergence {
-                        what: "linalg.eig",
-                        batch,
-                    });
-                }
-                if wanted && n > 0 {
-                    columns.chunks_exact_mut(n).for_each(normalise);
-                    transpose(&columns, n, n, v.of(i));
-                }
+    each_alone(a.count, 25 * n * n * n, outputs, |range, (mut w, mut v)| {
+        let mut work = vec![T::zero(); n * n];
+        let mut columns = vec![zero; size];
+        for (i, batch) in range.enumerate() {
+            a.copy_cols(batch, &mut work);
+            if !work.iter().all(|value| value.finite()) {
+                return Err(not_finite("linalg.eig", batch));
             }
-            Ok(())
-        },
-    )?;
+            let matrix = MatRef::from_column_major_slice(&work, n, n);
+            let v_out = wanted.then(|| MatMut::from_column_major_slice_mut(&mut columns, n, n));
+            if n > 0 && !T::eig(matrix, w.of(i), v_out) {
+                return Err(Error::NoConvergence {
+                    what: "linalg.eig",
+                    batch,
+                });
+            }
+            if wanted && n > 0 {
+                columns.chunks_exact_mut(n).for_each(normalise);
+                transpose(&columns, n, n, v.of(i));
+            }
+        }
+        Ok(())
+    })?;
     Ok(w)
 }
 
@@ -174,7 +164,7 @@ fn normalise<R: Float + num_traits::NumAssign>(v: &mut [Complex<R>]) {
         v[pivot].conj().unscale(largest)
     };
     for value in &mut *v {
-        *value = *value * turn.unscale(length);
+        *value *= turn.unscale(length);
     }
     v[pivot].im = R::zero();
 }

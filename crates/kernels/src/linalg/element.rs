@@ -16,9 +16,6 @@ pub trait LinalgElement:
     /// The type of absolute values; the type itself where it is real.
     type Real: Float + Debug + NumAssign + Element;
 
-    /// Whether the type is complex.
-    const IS_COMPLEX: bool;
-
     /// A number from its parts; the imaginary one is ignored where the type is real.
     fn from_parts(re: Self::Real, im: Self::Real) -> Self;
     /// The real part.
@@ -57,7 +54,6 @@ macro_rules! elements {
     ($($real:ty),*) => {$(
         impl LinalgElement for $real {
             type Real = $real;
-            const IS_COMPLEX: bool = false;
 
             #[inline(always)]
             fn from_parts(re: $real, _: $real) -> Self {
@@ -94,7 +90,6 @@ macro_rules! elements {
 
         impl LinalgElement for Complex<$real> {
             type Real = $real;
-            const IS_COMPLEX: bool = true;
 
             #[inline(always)]
             fn from_parts(re: $real, im: $real) -> Self {

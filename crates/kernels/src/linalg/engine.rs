@@ -20,7 +20,8 @@ pub struct Triangle {
     pub unit: bool,
 }
 
-/// Operations on single column-major matrices (any strides where it says so).
+/// Operations on single column-major matrices (any strides where it says so). Those that take no
+/// parallelism run on one thread: with more, their rounding would depend on how many there are.
 pub trait Engine: Sized {
     #[doc(hidden)]
     type RealPart;
@@ -47,19 +48,17 @@ pub trait Engine: Sized {
         s: &mut [Self],
         u: Option<MatMut<'_, Self>>,
         v: Option<MatMut<'_, Self>>,
-        par: Par,
     ) -> bool;
 
     /// Eigenvalues, ascending, of the Hermitian matrix with this lower triangle, and eigenvectors
     /// as columns; whether it converged.
-    fn eigh(a: MatRef<'_, Self>, w: &mut [Self], v: Option<MatMut<'_, Self>>, par: Par) -> bool;
+    fn eigh(a: MatRef<'_, Self>, w: &mut [Self], v: Option<MatMut<'_, Self>>) -> bool;
 
     /// Eigenvalues, and eigenvectors of any length as columns; whether it converged.
     fn eig(
         a: MatRef<'_, Self>,
         w: &mut [Complex<Self::RealPart>],
         v: Option<MatMut<'_, Complex<Self::RealPart>>>,
-        par: Par,
     ) -> bool;
 }
 
@@ -101,7 +100,6 @@ macro_rules! shared {
             s: &mut [Self],
             u: Option<MatMut<'_, Self>>,
             v: Option<MatMut<'_, Self>>,
-            par: Par,
         ) -> bool {
             let (m, n) = a.shape();
             let wanted = |vectors: &Option<MatMut<'_, Self>>| match vectors {
@@ -110,26 +108,26 @@ macro_rules! shared {
                 Some(_) => ComputeSvdVectors::Full,
             };
             let (wanted_u, wanted_v) = (wanted(&u), wanted(&v));
-            let need = svd::svd_scratch::<Self>(m, n, wanted_u, wanted_v, par, Default::default());
+            let need =
+                svd::svd_scratch::<Self>(m, n, wanted_u, wanted_v, Par::Seq, Default::default());
             let mut memory = MemBuffer::new(need);
             let stack = MemStack::new(&mut memory);
             let s = DiagMut::from_slice_mut(s);
-            svd::svd(a, s, u, v, par, stack, Default::default()).is_ok()
+            svd::svd(a, s, u, v, Par::Seq, stack, Default::default()).is_ok()
         }
 
-        fn eigh(
-            a: MatRef<'_, Self>,
-            w: &mut [Self],
-            v: Option<MatMut<'_, Self>>,
-            par: Par,
-        ) -> bool {
+        fn eigh(a: MatRef<'_, Self>, w: &mut [Self], v: Option<MatMut<'_, Self>>) -> bool {
             let wanted = vectors_wanted(v.is_some());
-            let need =
-                evd::self_adjoint_evd_scratch::<Self>(a.nrows(), wanted, par, Default::default());
+            let need = evd::self_adjoint_evd_scratch::<Self>(
+                a.nrows(),
+                wanted,
+                Par::Seq,
+                Default::default(),
+            );
             let mut memory = MemBuffer::new(need);
             let stack = MemStack::new(&mut memory);
             let w = DiagMut::from_slice_mut(w);
-            evd::self_adjoint_evd(a, w, v, par, stack, Default::default()).is_ok()
+            evd::self_adjoint_evd(a, w, v, Par::Seq, stack, Default::default()).is_ok()
         }
     };
 }
@@ -152,15 +150,14 @@ macro_rules! engines {
                 a: MatRef<'_, $real>,
                 w: &mut [Complex<$real>],
                 v: Option<MatMut<'_, Complex<$real>>>,
-                par: Par,
-            ) -> bool {
+                ) -> bool {
                 let n = a.nrows();
                 let wanted = vectors_wanted(v.is_some());
                 let need = evd::evd_scratch::<$real>(
                     n,
                     ComputeEigenvectors::No,
                     wanted,
-                    par,
+                    Par::Seq,
                     Default::default(),
                 );
                 let mut memory = MemBuffer::new(need);
@@ -172,7 +169,7 @@ macro_rules! engines {
                     v.is_some().then(|| MatMut::from_column_major_slice_mut(&mut packed, n, n));
                 let (diag_re, diag_im) = (DiagMut::from_slice_mut(re), DiagMut::from_slice_mut(im));
                 let done = evd::evd_real(
-                    a, diag_re, diag_im, None, columns, par, stack, Default::default(),
+                    a, diag_re, diag_im, None, columns, Par::Seq, stack, Default::default(),
                 );
                 if done.is_err() {
                     return false;
@@ -214,20 +211,19 @@ macro_rules! engines {
                 a: MatRef<'_, Self>,
                 w: &mut [Self],
                 v: Option<MatMut<'_, Self>>,
-                par: Par,
-            ) -> bool {
+                ) -> bool {
                 let wanted = vectors_wanted(v.is_some());
                 let need = evd::evd_scratch::<Self>(
                     a.nrows(),
                     ComputeEigenvectors::No,
                     wanted,
-                    par,
+                    Par::Seq,
                     Default::default(),
                 );
                 let mut memory = MemBuffer::new(need);
                 let stack = MemStack::new(&mut memory);
                 let w = DiagMut::from_slice_mut(w);
-                evd::evd_cplx(a, w, None, v, par, stack, Default::default()).is_ok()
+                evd::evd_cplx(a, w, None, v, Par::Seq, stack, Default::default()).is_ok()
             }
         }
     )*};

@@ -1,10 +1,10 @@
 //! Least squares by singular values.
 
-use faer::{Accum, Conj, MatMut, MatRef};
+use faer::{Accum, Conj, MatMut, MatRef, Par};
 use num_traits::{Float, NumCast, Zero};
 
 use super::LinalgElement;
-use super::batch::{Matrices, Out, each, transpose};
+use super::batch::{Matrices, Out, each, each_alone, transpose};
 use super::svd::load;
 use crate::{Error, Result, Strided};
 
@@ -45,11 +45,11 @@ pub fn lstsq<T: LinalgElement>(
         Out::new(&mut rank, 1),
     );
     let cost = 16 * m * n * size + (m + n) * size * k;
-    each(
+    each_alone(
         count,
         cost,
         outputs,
-        |range, (mut solution, mut singular, mut rank), par| {
+        |range, (mut solution, mut singular, mut rank)| {
             let mut work = vec![T::zero(); m * n];
             let mut values = vec![T::zero(); size];
             let (mut u, mut v) = (vec![T::zero(); m * size], vec![T::zero(); n * size]);
@@ -64,7 +64,7 @@ pub fn lstsq<T: LinalgElement>(
                 let matrix = MatRef::from_column_major_slice(&work, m, n);
                 let u_out = MatMut::from_column_major_slice_mut(&mut u, m, size);
                 let v_out = MatMut::from_column_major_slice_mut(&mut v, n, size);
-                if !T::svd(matrix, &mut values, Some(u_out), Some(v_out), par) {
+                if !T::svd(matrix, &mut values, Some(u_out), Some(v_out)) {
                     return Err(Error::NoConvergence {
                         what: "linalg.lstsq",
                         batch,
@@ -94,7 +94,7 @@ pub fn lstsq<T: LinalgElement>(
                     adjoint,
                     (right, Conj::No),
                     T::one(),
-                    par,
+                    Par::Seq,
                 );
                 for column in along.chunks_exact_mut(counted) {
                     for (value, s) in column.iter_mut().zip(&*singular) {
@@ -109,7 +109,7 @@ pub fn lstsq<T: LinalgElement>(
                     (v, Conj::No),
                     (along, Conj::No),
                     T::one(),
-                    par,
+                    Par::Seq,
                 );
                 transpose(&found, k, n, solution.of(i));
             }

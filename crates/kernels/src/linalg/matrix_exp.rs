@@ -21,7 +21,7 @@ const DOUBLE: [Pade; 5] = [
         coefficients: &[120.0, 60.0, 12.0, 1.0],
     },
     Pade {
-        up_to: 2.539398330063230e-1,
+        up_to: 2.53939833006323e-1,
         coefficients: &[30240.0, 15120.0, 3360.0, 420.0, 30.0, 1.0],
     },
     Pade {
@@ -77,7 +77,7 @@ const SINGLE: [Pade; 3] = [
         coefficients: DOUBLE[1].coefficients,
     },
     Pade {
-        up_to: 3.925724783138660,
+        up_to: 3.92572478313866,
         coefficients: DOUBLE[2].coefficients,
     },
 ];

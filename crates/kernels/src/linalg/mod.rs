@@ -1,8 +1,8 @@
 //! Dense linear algebra on batches of matrices.
 //!
 //! Inputs are views of shape `(*batch, rows, columns)` with any strides; outputs are row-major.
-//! Matrices are factored one by one, on several threads where there are many of them and with
-//! several threads inside where they are large. Functions of several matrices expect equal batch
+//! Matrices are factored one by one, on several threads where there are many of them; where they
+//! are few and large, products and the factorisations made of products use several threads inside. Functions of several matrices expect equal batch
 //! dimensions. Signs and phases follow LAPACK wherever a decomposition leaves them open and LAPACK
 //! defines them.
 

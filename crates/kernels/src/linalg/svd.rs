@@ -4,7 +4,7 @@ use faer::{MatMut, MatRef};
 use num_traits::Zero;
 
 use super::LinalgElement;
-use super::batch::{Matrices, Out, each, transpose};
+use super::batch::{Matrices, Out, each_alone, transpose};
 use crate::{Error, Result, Strided};
 
 /// `a = U diag(S) Vh` of every matrix.
@@ -34,11 +34,11 @@ pub fn svd<T: LinalgElement>(a: Strided<T>, full: bool) -> Result<Svd<T>> {
         Out::new(&mut s, size),
         Out::new(&mut vh, right * n),
     );
-    each(
+    each_alone(
         a.count,
         16 * m * n * size,
         outputs,
-        |range, (mut u, mut s, mut vh), par| {
+        |range, (mut u, mut s, mut vh)| {
             let mut work = vec![T::zero(); m * n];
             let mut values = vec![T::zero(); size];
             let mut columns = vec![T::zero(); m * left];
@@ -53,7 +53,7 @@ pub fn svd<T: LinalgElement>(a: Strided<T>, full: bool) -> Result<Svd<T>> {
                     let matrix = MatRef::from_column_major_slice(&work, m, n);
                     let u = MatMut::from_column_major_slice_mut(&mut columns, m, left);
                     let v = MatMut::from_column_major_slice_mut(&mut *vh, n, right);
-                    if !T::svd(matrix, &mut values, Some(u), Some(v), par) {
+                    if !T::svd(matrix, &mut values, Some(u), Some(v)) {
                         return Err(Error::NoConvergence {
                             what: "linalg.svd",
                             batch,
@@ -79,17 +79,17 @@ pub fn svdvals<T: LinalgElement>(a: Strided<T>) -> Result<Vec<T::Real>> {
     let (m, n) = (a.rows, a.cols);
     let size = m.min(n);
     let mut s = vec![T::Real::zero(); a.count * size];
-    each(
+    each_alone(
         a.count,
         4 * m * n * size,
         Out::new(&mut s, size),
-        |range, mut s, par| {
+        |range, mut s| {
             let mut work = vec![T::zero(); m * n];
             let mut values = vec![T::zero(); size];
             for (i, batch) in range.enumerate() {
                 load(&a, batch, &mut work)?;
                 let matrix = MatRef::from_column_major_slice(&work, m, n);
-                if size > 0 && !T::svd(matrix, &mut values, None, None, par) {
+                if size > 0 && !T::svd(matrix, &mut values, None, None) {
                     return Err(Error::NoConvergence {
                         what: "linalg.svdvals",
                         batch,

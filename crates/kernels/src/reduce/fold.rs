@@ -62,12 +62,7 @@ where
     L: Fn(C, T) -> A + Sync,
     M: Fn(A, A) -> A + Sync,
 {
-    Parts {
-        identity,
-        lift,
-        merge,
-        takes: PhantomData,
-    }
+    Parts { identity, lift, merge, takes: PhantomData }
 }
 
 impl<T, C, A, L, M> Fold for Parts<T, C, A, L, M>
@@ -100,10 +95,7 @@ where
 
 /// How many outputs a reduction over `dims` has.
 pub(super) fn outputs(shape: &[usize], dims: &[usize]) -> usize {
-    (0..shape.len())
-        .filter(|d| !dims.contains(d))
-        .map(|d| shape[d])
-        .product()
+    (0..shape.len()).filter(|d| !dims.contains(d)).map(|d| shape[d]).product()
 }
 
 /// How many elements become one output.
@@ -134,11 +126,7 @@ pub(super) fn fold_with<F: Fold>(
         return vec![op.identity(); contexts.len()];
     }
     let plan = Plan::new(op, x, dims, contexts);
-    let partials = if plan.by_columns() {
-        plan.columns()
-    } else {
-        plan.runs()
-    };
+    let partials = if plan.by_columns() { plan.columns() } else { plan.runs() };
     plan.join(partials)
 }
 
@@ -171,16 +159,7 @@ impl<'a, F: Fold> Plan<'a, F> {
         let (kept, kept_strides) = pick(&kept);
         let (reduced, reduced_strides) = pick(&inward);
         let extent = reduced.iter().product();
-        Plan {
-            op,
-            x,
-            contexts,
-            kept,
-            kept_strides,
-            reduced,
-            reduced_strides,
-            extent,
-        }
+        Plan { op, x, contexts, kept, kept_strides, reduced, reduced_strides, extent }
     }
 
     /// Whether to walk neighbouring outputs in the innermost loop rather than one output's elements.
@@ -211,10 +190,8 @@ impl<'a, F: Fold> Plan<'a, F> {
         let context = self.contexts[output];
         let [at] = positions(output, &self.kept, &self.kept_strides);
         let base = self.x.offset as isize + at;
-        let (length, stride) = (
-            self.reduced[self.reduced.len() - 1],
-            last(&self.reduced_strides[0]),
-        );
+        let (length, stride) =
+            (self.reduced[self.reduced.len() - 1], last(&self.reduced_strides[0]));
         let mut tree = Tree::new(self.op);
         if stride == 1 && length >= SHORT {
             while !span.is_empty() {
@@ -379,11 +356,7 @@ struct Tree<'a, F: Fold> {
 
 impl<'a, F: Fold> Tree<'a, F> {
     fn new(op: &'a F) -> Self {
-        Tree {
-            op,
-            slots: SmallVec::new(),
-            count: 0,
-        }
+        Tree { op, slots: SmallVec::new(), count: 0 }
     }
 
     fn push(&mut self, mut acc: F::Acc) {
@@ -404,9 +377,7 @@ impl<'a, F: Fold> Tree<'a, F> {
         let Some(first) = filled.next() else {
             return self.op.identity();
         };
-        filled.fold(self.slots[first], |acc, level| {
-            self.op.merge(self.slots[level], acc)
-        })
+        filled.fold(self.slots[first], |acc, level| self.op.merge(self.slots[level], acc))
     }
 }
 
@@ -421,13 +392,7 @@ struct TileTree<'a, F: Fold> {
 
 impl<'a, F: Fold> TileTree<'a, F> {
     fn new(op: &'a F, width: usize) -> Self {
-        TileTree {
-            op,
-            width,
-            slots: Vec::new(),
-            leaf: vec![op.identity(); width],
-            count: 0,
-        }
+        TileTree { op, width, slots: Vec::new(), leaf: vec![op.identity(); width], count: 0 }
     }
 
     /// The leaf to accumulate into.
@@ -485,12 +450,7 @@ impl<'a> Walk<'a> {
             index[d] = left % shape[d];
             left /= shape[d];
         }
-        Walk {
-            shape,
-            strides: &strides[0],
-            index,
-            position,
-        }
+        Walk { shape, strides: &strides[0], index, position }
     }
 
     #[inline]
@@ -538,13 +498,8 @@ mod tests {
     #[test]
     fn every_layout_and_choice_of_dimensions_agrees_with_the_definition() {
         let data: Vec<f32> = (0..60_000).map(|i| (i % 7) as f32 - 3.0).collect();
-        let shapes: [&[usize]; 5] = [
-            &[60_000],
-            &[40, 1500],
-            &[1500, 40],
-            &[20_000, 3],
-            &[10, 20, 6, 50],
-        ];
+        let shapes: [&[usize]; 5] =
+            [&[60_000], &[40, 1500], &[1500, 40], &[20_000, 3], &[10, 20, 6, 50]];
         for shape in shapes {
             let rank = shape.len();
             let strides = contiguous_strides(shape);
@@ -554,12 +509,7 @@ mod tests {
                     shape.reverse();
                     strides.reverse();
                 }
-                let x = Strided {
-                    data: &data,
-                    shape: &shape,
-                    strides: &strides,
-                    offset: 0,
-                };
+                let x = Strided { data: &data, shape: &shape, strides: &strides, offset: 0 };
                 for mask in 0..1usize << rank {
                     let dims: Vec<usize> = (0..rank).filter(|d| mask >> d & 1 == 1).collect();
                     assert_eq!(sum(x, &dims), naive(x, &dims), "{shape:?} over {dims:?}");
@@ -571,22 +521,8 @@ mod tests {
     #[test]
     fn broadcast_and_flipped_dimensions() {
         let data: Vec<f32> = (0..50).map(|i| i as f32).collect();
-        let x = Strided {
-            data: &data,
-            shape: &[30, 50, 9],
-            strides: &[0, -1, 0],
-            offset: 49,
-        };
-        for dims in [
-            &[0usize][..],
-            &[1],
-            &[2],
-            &[0, 1],
-            &[0, 2],
-            &[1, 2],
-            &[0, 1, 2],
-            &[],
-        ] {
+        let x = Strided { data: &data, shape: &[30, 50, 9], strides: &[0, -1, 0], offset: 49 };
+        for dims in [&[0usize][..], &[1], &[2], &[0, 1], &[0, 2], &[1, 2], &[0, 1, 2], &[]] {
             assert_eq!(sum(x, dims), naive(x, dims), "{dims:?}");
         }
     }
@@ -596,19 +532,10 @@ mod tests {
         let data = vec![0.1f32; 1 << 22];
         let exact = 0.1f32 as f64 * data.len() as f64;
         let close = |sum: f32| ((sum as f64 - exact) / exact).abs() < 1e-6;
-        let row = Strided {
-            data: &data,
-            shape: &[1 << 22],
-            strides: &[1],
-            offset: 0,
-        };
+        let row = Strided { data: &data, shape: &[1 << 22], strides: &[1], offset: 0 };
         assert!(close(sum(row, &[0])[0]));
-        let column = Strided {
-            data: &data[..16],
-            shape: &[1 << 22, 16],
-            strides: &[0, 1],
-            offset: 0,
-        };
+        let column =
+            Strided { data: &data[..16], shape: &[1 << 22, 16], strides: &[0, 1], offset: 0 };
         assert!(sum(column, &[0]).into_iter().all(close));
     }
 }

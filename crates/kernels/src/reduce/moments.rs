@@ -122,12 +122,7 @@ mod tests {
     #[test]
     fn known_moments() {
         let data = [2.0f64, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
-        let x = Strided {
-            data: &data,
-            shape: &[8],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[8], strides: &[1], offset: 0 };
         assert_eq!(mean(x, &[0]).unwrap(), [5.0]);
         assert_eq!(var_mean(x, &[0], 0.0).unwrap(), (vec![4.0], vec![5.0]));
         assert_eq!(var_mean(x, &[0], 1.0).unwrap().0, [32.0 / 7.0]);
@@ -136,15 +131,8 @@ mod tests {
 
     #[test]
     fn columns_have_their_own_means() {
-        let data: Vec<f32> = (0..40)
-            .map(|i| (i / 10) as f32 * 2.0 + (i % 10) as f32)
-            .collect();
-        let x = Strided {
-            data: &data,
-            shape: &[4, 10],
-            strides: &[10, 1],
-            offset: 0,
-        };
+        let data: Vec<f32> = (0..40).map(|i| (i / 10) as f32 * 2.0 + (i % 10) as f32).collect();
+        let x = Strided { data: &data, shape: &[4, 10], strides: &[10, 1], offset: 0 };
         let (var, mean) = var_mean(x, &[0], 0.0).unwrap();
         assert_eq!(mean, (0..10).map(|i| 3.0 + i as f32).collect::<Vec<_>>());
         assert_eq!(var, [5.0; 10]);
@@ -152,20 +140,10 @@ mod tests {
 
     #[test]
     fn without_freedom() {
-        let x = Strided {
-            data: &[3.0f32],
-            shape: &[1],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &[3.0f32], shape: &[1], strides: &[1], offset: 0 };
         let (var, mean) = var_mean(x, &[0], 1.0).unwrap();
         assert!(var[0].is_nan() && mean[0] == 3.0);
-        let none = Strided {
-            data: &[3.0f32],
-            shape: &[0],
-            strides: &[1],
-            offset: 0,
-        };
+        let none = Strided { data: &[3.0f32], shape: &[0], strides: &[1], offset: 0 };
         let (var, mean) = var_mean(none, &[0], 1.0).unwrap();
         assert!(var[0].is_nan() && mean[0].is_nan());
     }
@@ -173,12 +151,7 @@ mod tests {
     #[test]
     fn complex_variance_is_real() {
         let data = [Complex::new(1.0f64, 1.0), Complex::new(3.0, -1.0)];
-        let x = Strided {
-            data: &data,
-            shape: &[2],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[2], strides: &[1], offset: 0 };
         let (var, mean) = var_mean(x, &[0], 0.0).unwrap();
         assert_eq!((var[0].re, mean[0]), (2.0, Complex::new(2.0, 0.0)));
     }
@@ -186,34 +159,13 @@ mod tests {
     #[test]
     fn logsumexp_of_extremes() {
         let inf = f64::INFINITY;
-        let data = [
-            1000.0,
-            1000.0,
-            -inf,
-            -inf,
-            inf,
-            -inf,
-            inf,
-            0.0,
-            f64::NAN,
-            1.0,
-        ];
-        let x = Strided {
-            data: &data,
-            shape: &[5, 2],
-            strides: &[2, 1],
-            offset: 0,
-        };
+        let data = [1000.0, 1000.0, -inf, -inf, inf, -inf, inf, 0.0, f64::NAN, 1.0];
+        let x = Strided { data: &data, shape: &[5, 2], strides: &[2, 1], offset: 0 };
         let out = logsumexp(x, &[1]).unwrap();
         assert_eq!(out[0], 1000.0 + std::f64::consts::LN_2);
         assert_eq!(out[1..4], [-inf, inf, inf]);
         assert!(out[4].is_nan());
-        let none = Strided {
-            data: &data,
-            shape: &[2, 0],
-            strides: &[0, 1],
-            offset: 0,
-        };
+        let none = Strided { data: &data, shape: &[2, 0], strides: &[0, 1], offset: 0 };
         assert_eq!(logsumexp(none, &[1]).unwrap(), [-inf, -inf]);
     }
 }

@@ -41,10 +41,7 @@ macro_rules! norms {
                     let smaller = |a: $real, b: $real| if a < b || a.is_nan() { a } else { b };
                     fold(&parts($real::INFINITY, |(), x| ($abs)(x), smaller), x, dims)
                 } else if p == 0.0 {
-                    count_nonzero(x, dims)
-                        .into_iter()
-                        .map(|count| count as $real)
-                        .collect()
+                    count_nonzero(x, dims).into_iter().map(|count| count as $real).collect()
                 } else if p == 1.0 {
                     fold(&parts(0.0, |(), x| ($abs)(x), add), x, dims)
                 } else if p == 2.0 {
@@ -63,18 +60,8 @@ macro_rules! norms {
 }
 norms!(f32, f32, |x: f32| x.abs(), |x: f32| x * x);
 norms!(f64, f64, |x: f64| x.abs(), |x: f64| x * x);
-norms!(
-    Complex<f32>,
-    f32,
-    |x: Complex<f32>| x.norm(),
-    |x: Complex<f32>| x.norm_sqr()
-);
-norms!(
-    Complex<f64>,
-    f64,
-    |x: Complex<f64>| x.norm(),
-    |x: Complex<f64>| x.norm_sqr()
-);
+norms!(Complex<f32>, f32, |x: Complex<f32>| x.norm(), |x: Complex<f32>| x.norm_sqr());
+norms!(Complex<f64>, f64, |x: Complex<f64>| x.norm(), |x: Complex<f64>| x.norm_sqr());
 
 #[cfg(test)]
 mod tests {
@@ -83,12 +70,7 @@ mod tests {
     #[test]
     fn every_order() {
         let data = [3.0f64, -4.0, 0.0];
-        let x = Strided {
-            data: &data,
-            shape: &[3],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[3], strides: &[1], offset: 0 };
         let of = |p| norm(x, &[0], p).unwrap()[0];
         assert_eq!(of(2.0), 5.0);
         assert_eq!(of(1.0), 7.0);
@@ -102,12 +84,7 @@ mod tests {
     #[test]
     fn complex_numbers_have_real_norms() {
         let data = [Complex::new(3.0f32, 4.0), Complex::new(0.0, 12.0)];
-        let x = Strided {
-            data: &data,
-            shape: &[2],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[2], strides: &[1], offset: 0 };
         assert_eq!(norm(x, &[0], 2.0).unwrap(), [13.0]);
         assert_eq!(norm(x, &[0], 1.0).unwrap(), [17.0]);
         assert_eq!(norm(x, &[], f64::INFINITY).unwrap(), [5.0, 12.0]);
@@ -116,21 +93,11 @@ mod tests {
     #[test]
     fn nan_and_nothing() {
         let data = [1.0f32, f32::NAN, 2.0];
-        let x = Strided {
-            data: &data,
-            shape: &[3],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[3], strides: &[1], offset: 0 };
         assert!(norm(x, &[0], f64::INFINITY).unwrap()[0].is_nan());
         assert!(norm(x, &[0], f64::NEG_INFINITY).unwrap()[0].is_nan());
         assert_eq!(norm(x, &[0], 0.0).unwrap(), [3.0]);
-        let none = Strided {
-            data: &data,
-            shape: &[0],
-            strides: &[1],
-            offset: 0,
-        };
+        let none = Strided { data: &data, shape: &[0], strides: &[1], offset: 0 };
         assert_eq!(norm(none, &[0], 2.0).unwrap(), [0.0]);
         assert!(norm(none, &[0], f64::INFINITY).is_err());
     }

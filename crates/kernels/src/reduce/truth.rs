@@ -29,27 +29,17 @@ truth!(
 /// Whether all elements are true; so it is of no elements.
 pub fn all<T: Truth>(x: Strided<'_, T>, dims: &[usize]) -> Vec<u8> {
     let extent = extent(x.shape, dims) as i64;
-    count_nonzero(x, dims)
-        .into_iter()
-        .map(|count| (count == extent) as u8)
-        .collect()
+    count_nonzero(x, dims).into_iter().map(|count| (count == extent) as u8).collect()
 }
 
 /// Whether any element is true; none of no elements is.
 pub fn any<T: Truth>(x: Strided<'_, T>, dims: &[usize]) -> Vec<u8> {
-    count_nonzero(x, dims)
-        .into_iter()
-        .map(|count| (count > 0) as u8)
-        .collect()
+    count_nonzero(x, dims).into_iter().map(|count| (count > 0) as u8).collect()
 }
 
 /// How many elements are true.
 pub fn count_nonzero<T: Truth>(x: Strided<'_, T>, dims: &[usize]) -> Vec<i64> {
-    fold(
-        &parts(0, |(), x: T| x.truth() as i64, |a: i64, b| a + b),
-        x,
-        dims,
-    )
+    fold(&parts(0, |(), x: T| x.truth() as i64, |a: i64, b| a + b), x, dims)
 }
 
 #[cfg(test)]
@@ -59,12 +49,7 @@ mod tests {
     #[test]
     fn nan_is_true_and_minus_zero_is_false() {
         let data = [f32::NAN, 1.0, -0.0, 0.0];
-        let x = Strided {
-            data: &data,
-            shape: &[2, 2],
-            strides: &[2, 1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[2, 2], strides: &[2, 1], offset: 0 };
         assert_eq!(all(x, &[1]), [1, 0]);
         assert_eq!(any(x, &[1]), [1, 0]);
         assert_eq!(all(x, &[0]), [0, 0]);
@@ -75,12 +60,7 @@ mod tests {
 
     #[test]
     fn of_nothing() {
-        let x = Strided::<i64> {
-            data: &[],
-            shape: &[0, 2],
-            strides: &[2, 1],
-            offset: 0,
-        };
+        let x = Strided::<i64> { data: &[], shape: &[0, 2], strides: &[2, 1], offset: 0 };
         assert_eq!((all(x, &[0]), any(x, &[0])), (vec![1, 1], vec![0, 0]));
         assert_eq!(count_nonzero(x, &[0, 1]), [0]);
     }

@@ -10,12 +10,8 @@ use crate::{Element, Error, Real, Result, Strided};
 
 /// How often each of `0, 1, 2, ...` occurs, up to the largest element or `minlength`.
 pub fn bincount(x: Strided<'_, i64>, minlength: usize) -> Result<Vec<i64>> {
-    let one = Strided {
-        data: &[1i64],
-        shape: x.shape,
-        strides: &vec![0; x.shape.len()],
-        offset: 0,
-    };
+    let one =
+        Strided { data: &[1i64], shape: x.shape, strides: &vec![0; x.shape.len()], offset: 0 };
     bincount_weighted(x, one, minlength)
 }
 
@@ -30,11 +26,7 @@ pub fn bincount_weighted<W: Element + Zero + AddAssign>(
         let message = "bincount only supports 1-d non-negative integral inputs.";
         return Err(Error::Value(message.into()));
     }
-    let len = data
-        .iter()
-        .max()
-        .map_or(0, |&top| top as usize + 1)
-        .max(minlength);
+    let len = data.iter().max().map_or(0, |&top| top as usize + 1).max(minlength);
     let mut out = Vec::new();
     if out.try_reserve_exact(len).is_err() {
         return Err(Error::Value(format!("bincount: no memory for {len} bins")));
@@ -63,9 +55,7 @@ pub fn histc<T: Real + ReduceElement>(
     }
     finite("torch.histc: ", min, max)?;
     if min > max {
-        return Err(Error::Value(
-            "torch.histc: max must be larger than min".into(),
-        ));
+        return Err(Error::Value("torch.histc: max must be larger than min".into()));
     }
     let edges = linspace(min, max, bins)?;
     Ok(fill(x, None, &edges, |item| linear(&edges, item)))
@@ -79,11 +69,7 @@ pub fn histogram<T: Real>(
     weights: Option<Strided<'_, T>>,
     density: bool,
 ) -> Vec<T> {
-    let bin = |item| {
-        edges
-            .partition_point(|&edge| edge <= item)
-            .saturating_sub(1)
-    };
+    let bin = |item| edges.partition_point(|&edge| edge <= item).saturating_sub(1);
     let mut out = fill(x, weights, edges, bin);
     if density {
         normalise(&mut out, edges);
@@ -108,9 +94,7 @@ pub fn histogram_uniform<T: Real + ReduceElement>(
     finite("torch.histogramdd: dimension 0's ", min, max)?;
     if min > max {
         let message = "torch.histogramdd: min should not exceed max, but got";
-        return Err(Error::Value(format!(
-            "{message} min {min:?} max {max:?} for dimension 0"
-        )));
+        return Err(Error::Value(format!("{message} min {min:?} max {max:?} for dimension 0")));
     }
     if min == max {
         let half = number(0.5);
@@ -137,19 +121,14 @@ fn number<T: Real>(value: f64) -> T {
 
 fn extremes<T: Real + ReduceElement>(x: Strided<'_, T>) -> Result<(T, T)> {
     let dims: Vec<usize> = (0..x.shape.len()).collect();
-    Ok((
-        reduce(Reduce::Min, x, &dims)?[0],
-        reduce(Reduce::Max, x, &dims)?[0],
-    ))
+    Ok((reduce(Reduce::Min, x, &dims)?[0], reduce(Reduce::Max, x, &dims)?[0]))
 }
 
 fn finite<T: Real>(whose: &str, min: T, max: T) -> Result<()> {
     if min.is_finite() && max.is_finite() {
         return Ok(());
     }
-    Err(Error::Value(format!(
-        "{whose}range of [{min:?}, {max:?}] is not finite"
-    )))
+    Err(Error::Value(format!("{whose}range of [{min:?}, {max:?}] is not finite")))
 }
 
 /// The edges of equal bins, counted from either end so that both are exact.
@@ -197,10 +176,7 @@ fn fill<T: Real>(
             for &item in data.iter().filter(|&&item| inside(item)) {
                 counts[bin(item).min(bins - 1)] += 1;
             }
-            counts
-                .into_iter()
-                .map(|count| number(count as f64))
-                .collect()
+            counts.into_iter().map(|count| number(count as f64)).collect()
         }
         Some(weights) => {
             let mut sums = vec![T::zero(); bins];
@@ -228,12 +204,7 @@ mod tests {
 
     macro_rules! row {
         ($data:expr) => {
-            Strided {
-                data: &$data,
-                shape: &[$data.len()],
-                strides: &[1],
-                offset: 0,
-            }
+            Strided { data: &$data, shape: &[$data.len()], strides: &[1], offset: 0 }
         };
     }
 
@@ -252,14 +223,8 @@ mod tests {
 
     #[test]
     fn histc_finds_its_range() {
-        assert_eq!(
-            histc(row!([1.0f32, 2.0, 1.5, 3.0]), 4, 0.0, 0.0).unwrap(),
-            [1.0; 4]
-        );
-        assert_eq!(
-            histc(row!([2.0f64, 2.0]), 4, 0.0, 0.0).unwrap(),
-            [0.0, 0.0, 2.0, 0.0]
-        );
+        assert_eq!(histc(row!([1.0f32, 2.0, 1.5, 3.0]), 4, 0.0, 0.0).unwrap(), [1.0; 4]);
+        assert_eq!(histc(row!([2.0f64, 2.0]), 4, 0.0, 0.0).unwrap(), [0.0, 0.0, 2.0, 0.0]);
         assert_eq!(histc(row!([0.0f64; 0]), 2, 0.0, 0.0).unwrap(), [0.0, 0.0]);
         let data = [-1.0, 0.0, f64::NAN, 2.0, 3.0];
         assert_eq!(histc(row!(data), 2, 0.0, 2.0).unwrap(), [1.0, 1.0]);
@@ -274,10 +239,7 @@ mod tests {
         let weights = [1.0, 2.0, 4.0];
         let edges = [0.0, 1.0, 2.0, 5.0];
         assert_eq!(histogram(row!(x), &edges, None, false), [0.0, 1.0, 2.0]);
-        assert_eq!(
-            histogram(row!(x), &edges, Some(row!(weights)), false),
-            [0.0, 1.0, 6.0]
-        );
+        assert_eq!(histogram(row!(x), &edges, Some(row!(weights)), false), [0.0, 1.0, 6.0]);
         let (density, edges) = histogram_uniform(row!(x), 4, None, None, true).unwrap();
         assert_eq!(edges, [1.0, 2.0, 3.0, 4.0, 5.0]);
         assert_eq!(density, [1.0 / 3.0, 1.0 / 3.0, 0.0, 1.0 / 3.0]);

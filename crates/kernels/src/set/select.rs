@@ -65,12 +65,7 @@ pub fn nonzero<T: Truth>(x: Strided<'_, T>) -> (Vec<i64>, usize) {
 pub fn masked_select<T: Element>(x: Strided<'_, T>, mask: Strided<'_, u8>) -> Vec<T> {
     let (data, mask) = (dense(x), dense(mask));
     let mut out = Vec::with_capacity(mask.iter().filter(|&&on| on != 0).count());
-    out.extend(
-        data.iter()
-            .zip(mask.iter())
-            .filter(|&(_, &on)| on != 0)
-            .map(|(&item, _)| item),
-    );
+    out.extend(data.iter().zip(mask.iter()).filter(|&(_, &on)| on != 0).map(|(&item, _)| item));
     out
 }
 
@@ -95,45 +90,20 @@ mod tests {
     #[test]
     fn indices_of_what_is_not_zero() {
         let data = [f32::NAN, 0.0, -0.0, 1.0, 0.0, 2.0];
-        let x = Strided {
-            data: &data,
-            shape: &[2, 3],
-            strides: &[3, 1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[2, 3], strides: &[3, 1], offset: 0 };
         assert_eq!(nonzero(x), (vec![0, 0, 1, 0, 1, 2], 3));
-        let turned = Strided {
-            data: &data,
-            shape: &[3, 2],
-            strides: &[1, 3],
-            offset: 0,
-        };
+        let turned = Strided { data: &data, shape: &[3, 2], strides: &[1, 3], offset: 0 };
         assert_eq!(nonzero(turned), (vec![0, 0, 0, 1, 2, 1], 3));
-        let scalar = Strided {
-            data: &data,
-            shape: &[],
-            strides: &[],
-            offset: 3,
-        };
+        let scalar = Strided { data: &data, shape: &[], strides: &[], offset: 3 };
         assert_eq!(nonzero(scalar), (vec![], 1));
-        let none = Strided {
-            data: &data,
-            shape: &[0, 3],
-            strides: &[3, 1],
-            offset: 0,
-        };
+        let none = Strided { data: &data, shape: &[0, 3], strides: &[3, 1], offset: 0 };
         assert_eq!(nonzero(none), (vec![], 0));
     }
 
     #[test]
     fn many_segments() {
         let data: Vec<u8> = (0..120_000).map(|i| (i % 7 == 0) as u8).collect();
-        let x = Strided {
-            data: &data,
-            shape: &[40, 30, 100],
-            strides: &[3000, 100, 1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[40, 30, 100], strides: &[3000, 100, 1], offset: 0 };
         let (indices, count) = nonzero(x);
         assert_eq!(count, 120_000usize.div_ceil(7));
         for (k, index) in indices.chunks(3).enumerate() {
@@ -144,26 +114,11 @@ mod tests {
     #[test]
     fn selection_and_membership() {
         let data = [1.0f64, f64::NAN, 3.0, 0.0];
-        let x = Strided {
-            data: &data,
-            shape: &[4],
-            strides: &[1],
-            offset: 0,
-        };
-        let mask = Strided {
-            data: &[1u8, 0, 1, 1],
-            shape: &[4],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[4], strides: &[1], offset: 0 };
+        let mask = Strided { data: &[1u8, 0, 1, 1], shape: &[4], strides: &[1], offset: 0 };
         assert_eq!(masked_select(x, mask), [1.0, 3.0, 0.0]);
         let tests = [3.0, f64::NAN, -0.0];
-        let tests = Strided {
-            data: &tests,
-            shape: &[3],
-            strides: &[1],
-            offset: 0,
-        };
+        let tests = Strided { data: &tests, shape: &[3], strides: &[1], offset: 0 };
         assert_eq!(isin(x, tests), [0, 0, 1, 1]);
     }
 }

@@ -25,11 +25,8 @@ impl<V> Unique<V> {
         same: impl Fn(usize, usize) -> bool,
         value: impl Fn(usize) -> V,
     ) -> Self {
-        let mut out = Unique {
-            values: Vec::new(),
-            inverse: vec![0; order.len()],
-            counts: Vec::new(),
-        };
+        let mut out =
+            Unique { values: Vec::new(), inverse: vec![0; order.len()], counts: Vec::new() };
         let mut last = None;
         for member in order {
             if last.is_none_or(|last| !same(last, member)) {
@@ -55,11 +52,7 @@ pub fn unique<T: Ordered>(x: Strided<'_, T>) -> Unique<T> {
 /// The first element of each run of equal ones.
 pub fn unique_consecutive<T: Ordered>(x: Strided<'_, T>) -> Unique<T> {
     let data = dense(x);
-    Unique::group(
-        0..data.len(),
-        |a, b| data[a] == data[b],
-        |index| data[index],
-    )
+    Unique::group(0..data.len(), |a, b| data[a] == data[b], |index| data[index])
 }
 
 /// The distinct slices along `dim` in lexicographic order, by the index of their first occurrence.
@@ -69,9 +62,7 @@ pub fn unique_dim<T: Ordered>(x: Strided<'_, T>, dim: usize) -> Unique<i64> {
     order.sort_by(|&a, &b| {
         let pairs = slices.at(a).iter().zip(slices.at(b));
         let mut orderings = pairs.map(|(a, b)| a.key().cmp(&b.key()));
-        orderings
-            .find(|ordering| ordering.is_ne())
-            .unwrap_or(std::cmp::Ordering::Equal)
+        orderings.find(|ordering| ordering.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
     });
     slices.group(order.into_iter())
 }
@@ -96,11 +87,7 @@ impl<'a, T: Ordered> Slices<'a, T> {
         shape[..=dim].rotate_right(1);
         strides[..=dim].rotate_right(1);
         let data = dense_as(x.data, &shape, &strides, x.offset);
-        Slices {
-            data,
-            count: shape[0],
-            len: shape[1..].iter().product(),
-        }
+        Slices { data, count: shape[0], len: shape[1..].iter().product() }
     }
 
     fn at(&self, index: usize) -> &[T] {
@@ -118,12 +105,7 @@ mod tests {
 
     macro_rules! row {
         ($data:expr) => {
-            Strided {
-                data: &$data,
-                shape: &[$data.len()],
-                strides: &[1],
-                offset: 0,
-            }
+            Strided { data: &$data, shape: &[$data.len()], strides: &[1], offset: 0 }
         };
     }
 
@@ -148,42 +130,21 @@ mod tests {
         assert_eq!(out.values.len(), 4);
         assert_eq!(out.inverse, [2, 1, 3, 0, 0]);
         assert_eq!(out.counts, [2, 1, 1, 1]);
-        assert_eq!(
-            unique_consecutive(row!([nan, nan, 1.0, 1.0])).inverse,
-            [0, 1, 2, 2]
-        );
+        assert_eq!(unique_consecutive(row!([nan, nan, 1.0, 1.0])).inverse, [0, 1, 2, 2]);
     }
 
     #[test]
     fn distinct_slices() {
         let data = [2, 1, 0, 5, 2, 1, 0, 4];
-        let rows = Strided {
-            data: &data,
-            shape: &[4, 2],
-            strides: &[2, 1],
-            offset: 0,
-        };
+        let rows = Strided { data: &data, shape: &[4, 2], strides: &[2, 1], offset: 0 };
         let out = unique_dim(rows, 0);
         assert_eq!((out.values, out.inverse), (vec![3, 1, 0], vec![2, 1, 2, 0]));
         assert_eq!(out.counts, [1, 1, 2]);
-        let columns = Strided {
-            data: &data,
-            shape: &[2, 4],
-            strides: &[1, 2],
-            offset: 0,
-        };
+        let columns = Strided { data: &data, shape: &[2, 4], strides: &[1, 2], offset: 0 };
         assert_eq!(unique_dim(columns, 1), unique_dim(rows, 0));
         assert_eq!(unique_consecutive_dim(columns, 1).values, [0, 1, 2, 3]);
-        let broadcast = Strided {
-            data: &data,
-            shape: &[3, 2],
-            strides: &[0, 1],
-            offset: 0,
-        };
+        let broadcast = Strided { data: &data, shape: &[3, 2], strides: &[0, 1], offset: 0 };
         let out = unique_consecutive_dim(broadcast, 0);
-        assert_eq!(
-            (out.values, out.inverse, out.counts),
-            (vec![0], vec![0; 3], vec![3])
-        );
+        assert_eq!((out.values, out.inverse, out.counts), (vec![0], vec![0; 3], vec![3]));
     }
 }

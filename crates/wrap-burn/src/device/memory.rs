@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 
 use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
-use burn_backend::{DType as BurnDType, TensorData, TensorMetadata};
+use burn_backend::{DType as BurnDType, TensorData};
 use burn_dispatch::Dispatch;
 use burn_std::{BoolStore, IndexingUpdateOp, Slice};
 use kernels::Dims;

@@ -28,6 +28,16 @@ pub struct MemoryStats {
     pub allocations: u64,
 }
 
+/// How many threads CPU kernels may use.
+pub fn num_threads() -> usize {
+    kernels::par::num_threads()
+}
+
+/// Lowers the number of threads CPU kernels may use.
+pub fn set_num_threads(threads: usize) {
+    kernels::par::set_num_threads(threads);
+}
+
 /// Every backend, with its devices or the reason why there are none.
 pub fn backends() -> Vec<BackendInfo> {
     let cpu = format!("host, {} threads", kernels::par::num_threads());

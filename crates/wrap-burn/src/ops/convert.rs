@@ -164,4 +164,9 @@ impl Tensor {
     pub fn deep_copy(&self) -> Result<Tensor> {
         apply1(&CloneOp, &[self])
     }
+
+    /// Writes `source`, converted and broadcast, over this tensor's elements.
+    pub fn copy_from(&self, source: &Tensor) -> Result<()> {
+        crate::autograd::copy(self, source)
+    }
 }

@@ -1,11 +1,10 @@
 //! Tensors put together or turned round: results with memory of their own.
 
-use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
 use kernels::Dims;
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
-use crate::bridge::{self, from_burn, to_burn};
+use crate::bridge::{from_burn, to_burn};
 use crate::by_kind;
 use crate::device::Device;
 use crate::op::{Grads, Metas, Primitive, Values, Vjp, apply1, one, single};

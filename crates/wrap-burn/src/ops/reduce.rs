@@ -1,6 +1,6 @@
 //! Many elements into one: sums, extremes, counts.
 
-use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
+use burn_backend::ops::{FloatTensorOps, IntTensorOps};
 use burn_dispatch::Dispatch;
 use kernels::Dims;
 pub use kernels::reduce::Reduce;

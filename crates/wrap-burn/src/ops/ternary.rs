@@ -1,6 +1,5 @@
 //! Choice and interpolation: functions of three tensors.
 
-use burn_dispatch::Dispatch;
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 

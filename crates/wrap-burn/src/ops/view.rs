@@ -666,4 +666,64 @@ impl Tensor {
             offset,
         })
     }
+
+    /// A copy of this tensor in which what a view shows is `source`.
+    fn view_scatter(&self, source: &Tensor, view: ViewOp) -> Result<Tensor> {
+        let source = source.to_dtype(self.dtype())?;
+        apply1(&ViewScatter { chain: vec![view] }, &[self, &source])
+    }
+
+    /// A copy in which one position of a dimension is replaced.
+    pub fn select_scatter(&self, source: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
+        let shape = self.shape();
+        let dim = wrap_dim("select_scatter", dim, shape.len())?;
+        let size = shape.get(dim).copied().unwrap_or(0) as i64;
+        if index < -size || index >= size {
+            bail!(Index, "select_scatter: index {index} is out of bounds for dimension {dim} with size {size}");
+        }
+        let at = if index < 0 { index + size } else { index } as usize;
+        let mut items: Vec<Item> =
+            shape[..dim].iter().map(|&len| Item::Slice { start: 0, len, step: 1 }).collect();
+        items.push(Item::Select(at));
+        self.view_scatter(source, ViewOp::Index { items })
+    }
+
+    /// A copy in which `len` positions of a dimension, `step` apart from `start`, are replaced.
+    pub fn slice_scatter(&self, source: &Tensor, dim: i64, start: i64, len: i64, step: i64) -> Result<Tensor> {
+        let shape = self.shape();
+        let dim = wrap_dim("slice_scatter", dim, shape.len())?;
+        let size = shape.get(dim).copied().unwrap_or(0) as i64;
+        let inside = start >= 0 && len >= 0 && step > 0 && (len == 0 || start + (len - 1) * step < size);
+        if !inside {
+            bail!(
+                Index,
+                "slice_scatter: {len} positions from {start}, {step} apart, do not fit dimension                  {dim} with size {size}"
+            );
+        }
+        let mut items: Vec<Item> =
+            shape[..dim].iter().map(|&len| Item::Slice { start: 0, len, step: 1 }).collect();
+        items.push(Item::Slice { start: start as usize, len: len as usize, step: step as usize });
+        self.view_scatter(source, ViewOp::Index { items })
+    }
+
+    /// A copy in which a diagonal is replaced.
+    pub fn diagonal_scatter(&self, source: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
+        let rank = self.rank();
+        let dim1 = wrap_dim("diagonal_scatter", dim1, rank)?;
+        let dim2 = wrap_dim("diagonal_scatter", dim2, rank)?;
+        if dim1 == dim2 || rank < 2 {
+            bail!(Runtime, "diagonal_scatter: dimensions cannot be identical {dim1}, {dim2}");
+        }
+        self.view_scatter(source, ViewOp::Diagonal { offset, dim1, dim2 })
+    }
+
+    /// This tensor without leading dimensions of size one beyond `rank`, as assignment allows.
+    pub fn leading_ones_dropped(&self, rank: usize) -> Result<Tensor> {
+        let shape = self.shape();
+        let extra = shape.len().saturating_sub(rank);
+        if extra == 0 || shape[..extra].iter().any(|&size| size != 1) {
+            return Ok(self.clone());
+        }
+        self.reshape_to(&shape[extra..])
+    }
 }

@@ -1,0 +1,171 @@
+//! The engine's functions as plain module functions, one line each: arguments converted, the
+//! interpreter released, results wrapped. The Python package gives them their public names,
+//! defaults and documentation.
+
+use pyo3::prelude::*;
+use wrap_burn::Tensor;
+
+use crate::args::T;
+use crate::tensor::PyTensor;
+
+/// A result of the engine as a Python object.
+pub trait ToPy {
+    /// Converts.
+    fn to_py(self, py: Python<'_>) -> PyResult<Py<PyAny>>;
+}
+
+impl ToPy for Tensor {
+    fn to_py(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        Ok(Py::new(py, PyTensor(self))?.into_any())
+    }
+}
+
+impl ToPy for bool {
+    fn to_py(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        Ok(pyo3::types::PyBool::new(py, self).to_owned().into_any().unbind())
+    }
+}
+
+impl ToPy for () {
+    fn to_py(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        Ok(py.None())
+    }
+}
+
+macro_rules! numbers_to_py {
+    ($($number:ty),*) => {
+        $(impl ToPy for $number {
+            fn to_py(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                Ok(self.into_pyobject(py)?.into_any().unbind())
+            }
+        })*
+    };
+}
+
+numbers_to_py!(u64, i64, usize, f64, String);
+
+impl<T: ToPy> ToPy for Option<T> {
+    fn to_py(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.map_or_else(|| Ok(py.None()), |value| value.to_py(py))
+    }
+}
+
+impl<T: ToPy> ToPy for Vec<T> {
+    fn to_py(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let items = self.into_iter().map(|item| item.to_py(py)).collect::<PyResult<Vec<_>>>()?;
+        Ok(pyo3::types::PyTuple::new(py, items)?.into_any().unbind())
+    }
+}
+
+macro_rules! tuples_to_py {
+    ($($($name:ident)*;)*) => {
+        $(impl<$($name: ToPy),*> ToPy for ($($name,)*) {
+            #[allow(non_snake_case, reason = "one name serves as type and variable")]
+            fn to_py(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                let ($($name,)*) = self;
+                let items = [$($name.to_py(py)?),*];
+                Ok(pyo3::types::PyTuple::new(py, items)?.into_any().unbind())
+            }
+        })*
+    };
+}
+
+tuples_to_py! {
+    A B;
+    A B C;
+    A B C D;
+}
+
+/// Declares module functions: `fn name(first, other: Type) => expression;`. The first argument is
+/// a tensor and decides whether the interpreter is released; further tensors are `T`, their engine
+/// tensor is `.0`.
+macro_rules! native {
+    ($($(#[$meta:meta])* fn $name:ident ( $first:ident $(, $arg:ident : $ty:ty)* $(,)? ) => $body:expr ;)*) => {
+        $(
+            #[pyo3::pyfunction]
+            $(#[$meta])*
+            #[allow(clippy::too_many_arguments, reason = "the engine's functions have as many")]
+            pub(super) fn $name(
+                py: pyo3::Python<'_>,
+                $first: $crate::args::T,
+                $($arg: $ty),*
+            ) -> pyo3::PyResult<pyo3::Py<pyo3::PyAny>> {
+                let $first = &$first.0;
+                let result = $crate::boundary::on(py, $first, move || $body)?;
+                $crate::native::ToPy::to_py(result, py)
+            }
+        )*
+
+        pub(super) fn register(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+            use pyo3::types::PyModuleMethods;
+            $(module.add_function(pyo3::wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+/// The same for functions that take no tensor first; their arguments are converted as declared.
+macro_rules! native_free {
+    ($($(#[$meta:meta])* fn $name:ident ( $($arg:ident : $ty:ty),* $(,)? ) => $body:expr ;)*) => {
+        $(
+            #[pyo3::pyfunction]
+            $(#[$meta])*
+            pub(super) fn $name(
+                py: pyo3::Python<'_>,
+                $($arg: $ty),*
+            ) -> pyo3::PyResult<pyo3::Py<pyo3::PyAny>> {
+                let result = $crate::boundary::run(py, move || $body)?;
+                $crate::native::ToPy::to_py(result, py)
+            }
+        )*
+
+        pub(super) fn register_free(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+            use pyo3::types::PyModuleMethods;
+            $(module.add_function(pyo3::wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+/// Non-negative sizes of a new tensor.
+pub(super) struct Sizes(pub(super) Vec<usize>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Sizes {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        crate::args::shape_of("size", &object.extract::<crate::args::Ints>()?.0).map(Sizes)
+    }
+}
+
+/// The engine's tensors out of a list argument.
+fn tensors(list: Vec<T>) -> Vec<Tensor> {
+    list.into_iter().map(|argument| argument.0).collect()
+}
+
+mod arrange;
+mod basic;
+mod blend;
+mod fft;
+mod linalg;
+mod order;
+mod pick;
+mod random;
+
+/// Adds every function to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<random::PyGenerator>()?;
+    module.add_function(wrap_pyfunction!(random::default_generator, module)?)?;
+    basic::register(module)?;
+    arrange::register(module)?;
+    arrange::register_free(module)?;
+    blend::register(module)?;
+    fft::register(module)?;
+    fft::register_free(module)?;
+    linalg::register(module)?;
+    linalg::register_free(module)?;
+    order::register(module)?;
+    pick::register(module)?;
+    random::register(module)?;
+    random::register_free(module)
+}

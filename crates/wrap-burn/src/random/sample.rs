@@ -1,0 +1,306 @@
+//! Random numbers whose parameters are tensors, and dropout.
+
+use kernels::Strided;
+use kernels::random::{Generator as Source, Real};
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use super::{Generator, Law, or_default};
+use crate::autograd::ModeGuard;
+use crate::device::Device;
+use crate::op::{Grads, Metas, Primitive, Values, Vjp, apply1, cast_host, one, single};
+use crate::ops::binary::{Operand, same_device};
+use crate::shape::broadcast;
+use crate::tensor::Tensor;
+use crate::value::{Meta, Value};
+use crate::{DType, Result, bail};
+
+/// The parameters of every element, of one shape and dtype, and what is drawn by them.
+trait Draw {
+    fn draw<T: Real>(
+        self,
+        source: &mut Source,
+        parameters: &[Strided<T>],
+    ) -> kernels::Result<Vec<T>>;
+}
+
+struct Coins;
+struct Events;
+struct Successes;
+struct Gammas;
+
+impl Draw for Coins {
+    fn draw<T: Real>(
+        self,
+        source: &mut Source,
+        parameters: &[Strided<T>],
+    ) -> kernels::Result<Vec<T>> {
+        let coins = source.bernoulli(&parameters[0])?;
+        Ok(coins.into_iter().map(|coin| T::from_f64(coin as f64)).collect())
+    }
+}
+
+impl Draw for Events {
+    fn draw<T: Real>(
+        self,
+        source: &mut Source,
+        parameters: &[Strided<T>],
+    ) -> kernels::Result<Vec<T>> {
+        source.poisson(&parameters[0])
+    }
+}
+
+impl Draw for Successes {
+    fn draw<T: Real>(
+        self,
+        source: &mut Source,
+        parameters: &[Strided<T>],
+    ) -> kernels::Result<Vec<T>> {
+        Ok(source.binomial(&parameters[0], &parameters[1]))
+    }
+}
+
+impl Draw for Gammas {
+    fn draw<T: Real>(
+        self,
+        source: &mut Source,
+        parameters: &[Strided<T>],
+    ) -> kernels::Result<Vec<T>> {
+        Ok(source.gamma(&parameters[0]))
+    }
+}
+
+/// A sample of the parameters' shape, dtype and device. No gradient flows through it.
+fn sample(
+    op: &str,
+    law: impl Draw,
+    parameters: &[&Tensor],
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    let (dtype, device) = (parameters[0].dtype(), parameters[0].device());
+    let mut shape = parameters[0].shape();
+    for parameter in parameters {
+        if !parameter.dtype().is_float() {
+            bail!(
+                Runtime,
+                "{op}: only supports floating-point dtypes for input, got {}",
+                parameter.dtype()
+            );
+        }
+        if parameter.dtype() != dtype {
+            bail!(
+                Runtime,
+                "{op}: expected parameters of one dtype, got {dtype} and {}",
+                parameter.dtype()
+            );
+        }
+        if parameter.device() != device {
+            bail!(
+                Runtime,
+                "{op}: expected all tensors to be on the same device, got {device} and {}",
+                parameter.device()
+            );
+        }
+        shape = broadcast(op, &shape, &parameter.shape())?;
+    }
+    if device == Device::Meta {
+        return Ok(Tensor::from_value(Value::meta(Meta { shape, dtype }, device)));
+    }
+    let wide = dtype.widened();
+    let hosts: SmallVec<[Value; 2]> = parameters
+        .iter()
+        .map(|parameter| Ok(cast_host(&parameter.value().to_host()?, wide)?.expanded(&shape)))
+        .collect::<Result<_>>()?;
+    let generator = or_default(generator);
+    let drawn = crate::with_dtype!(op, wide, floats, T => {
+        let views: SmallVec<[Strided<T>; 2]> = hosts.iter().map(|host| host.view::<T>()).collect::<Result<_>>()?;
+        Ok(Value::from_vec(generator.draw(|source| law.draw::<T>(source, &views))?, shape.clone()))
+    })
+    .map_err(|fault| fault.within(op))?;
+    Ok(Tensor::from_value(cast_host(&drawn, dtype)?.to_device(device)?))
+}
+
+/// Ties gamma numbers to their parameter: forward the second input, the numbers; the derivative of
+/// the first does not exist, so that asking for it is an error and not silently zero.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct StandardGammaOp;
+
+#[typetag::serde]
+impl Primitive for StandardGammaOp {
+    fn name(&self) -> &'static str {
+        "standard_gamma"
+    }
+
+    fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
+        one(inputs[1].to_meta())
+    }
+
+    fn run(&self, inputs: &[&Value], _out: &[Meta]) -> Result<Values> {
+        single(inputs[1].clone())
+    }
+
+    fn run_gpu(&self, inputs: &[&Value], _out: &[Meta], _device: Device) -> Result<Option<Values>> {
+        single(inputs[1].clone()).map(Some)
+    }
+
+    fn widens(&self) -> bool {
+        false
+    }
+
+    fn vjp(&self, _ctx: &Vjp<'_>) -> Result<Grads> {
+        bail!(
+            Unsupported,
+            "standard_gamma: the derivative with respect to the concentration (implicit \
+             reparameterisation) is left out; hint: draw under no_grad() or from a detached tensor"
+        )
+    }
+}
+
+impl Tensor {
+    /// Ones and zeros, one with the probability that stands at the same place here. No gradient
+    /// flows through it.
+    pub fn bernoulli(&self, generator: Option<&Generator>) -> Result<Tensor> {
+        sample("bernoulli", Coins, &[self], generator)
+    }
+
+    /// Ones and zeros in this tensor's shape and dtype, one with probability `p`.
+    pub fn bernoulli_like(&self, p: f64, generator: Option<&Generator>) -> Result<Tensor> {
+        let value = Law::Bernoulli { p }.value(
+            "bernoulli",
+            &self.meta(),
+            self.device(),
+            &or_default(generator),
+        )?;
+        Ok(Tensor::from_value(value))
+    }
+
+    /// Normal numbers with means and standard deviations of which at least one is a tensor; two
+    /// tensors broadcast. No gradient flows through it.
+    pub fn normal(mean: &Operand, std: &Operand, generator: Option<&Generator>) -> Result<Tensor> {
+        let _off = ModeGuard::grad(false);
+        let deviations = |std: &Tensor| -> Result<()> {
+            if std.dtype().is_complex() {
+                bail!(
+                    Runtime,
+                    "normal: expects standard deviation to be non-complex, got {}",
+                    std.dtype()
+                );
+            }
+            if std.device() != Device::Meta
+                && std.lt_scalar(0.0)?.any(None, false)?.item()?.to_bool()
+            {
+                bail!(Runtime, "normal: expects all elements of std >= 0.0");
+            }
+            Ok(())
+        };
+        match (mean, std) {
+            (Operand::Scalar(_), Operand::Scalar(_)) => bail!(
+                Runtime,
+                "normal: expected a tensor for the mean or the standard deviation, got two numbers; \
+                 hint: give a size"
+            ),
+            (Operand::Tensor(mean), Operand::Scalar(std)) => {
+                let noise = Law::Normal { mean: 0.0, std: std.to_f64() };
+                let noise =
+                    noise.value("normal", &mean.meta(), mean.device(), &or_default(generator))?;
+                Tensor::from_value(noise).add(mean)
+            }
+            (Operand::Scalar(mean), Operand::Tensor(std)) => {
+                deviations(std)?;
+                let noise = Tensor::randn(&std.shape(), std.dtype(), std.device(), generator)?;
+                noise.mul(std)?.add_scalar(mean.to_f64())
+            }
+            (Operand::Tensor(mean), Operand::Tensor(std)) => {
+                let (mean, std) = same_device("normal", mean, std)?;
+                deviations(&std)?;
+                let shape = broadcast("normal", &mean.shape(), &std.shape())?;
+                let noise = Tensor::randn(&shape, mean.dtype(), mean.device(), generator)?;
+                noise.mul(&std)?.add(&mean)?.to_dtype(mean.dtype())
+            }
+        }
+    }
+
+    /// For each row of weights (or for the only one), the numbers of `samples` categories, each as
+    /// likely as its weight; without replacement no category comes twice.
+    pub fn multinomial(
+        &self,
+        samples: usize,
+        replacement: bool,
+        generator: Option<&Generator>,
+    ) -> Result<Tensor> {
+        let (dtype, shape, device) = (self.dtype(), self.shape(), self.device());
+        if !dtype.is_float() {
+            bail!(
+                Runtime,
+                "multinomial: only supports floating-point dtypes for input, got: {dtype}"
+            );
+        }
+        if !(1..=2).contains(&shape.len()) {
+            bail!(Runtime, "multinomial: prob_dist must be 1 or 2 dim, got shape {shape:?}");
+        }
+        let mut out = shape.clone();
+        out[shape.len() - 1] = samples;
+        crate::ops::create::check_size("multinomial", &out, DType::I64)?;
+        let index = device.narrow(DType::I64);
+        if device == Device::Meta {
+            return Ok(Tensor::from_value(Value::meta(Meta { shape: out, dtype: index }, device)));
+        }
+        let host = cast_host(&self.value().to_host()?, dtype.widened())?;
+        let generator = or_default(generator);
+        let drawn = crate::with_dtype!("multinomial", host.dtype, floats, T => {
+            let weights = host.view::<T>()?;
+            Ok(generator.draw(|source| source.multinomial(&weights, samples, replacement))?)
+        })
+        .map_err(|fault| fault.within("multinomial"))?;
+        Ok(Tensor::from_value(cast_host(&Value::from_vec(drawn, out), index)?.to_device(device)?))
+    }
+
+    /// Counts of events at the rates in this tensor. No gradient flows through it.
+    pub fn poisson(&self, generator: Option<&Generator>) -> Result<Tensor> {
+        sample("poisson", Events, &[self], generator)
+    }
+
+    /// Counts of successes in as many trials as this tensor says, of the given probabilities
+    /// (broadcast). No gradient flows through it.
+    pub fn binomial(&self, prob: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+        sample("binomial", Successes, &[self, prob], generator)
+    }
+
+    /// Gamma numbers of the concentrations in this tensor and of rate one. Differentiating them by
+    /// the concentration is an error.
+    pub fn standard_gamma(&self, generator: Option<&Generator>) -> Result<Tensor> {
+        let drawn = sample("standard_gamma", Gammas, &[self], generator)?;
+        apply1(&StandardGammaOp, &[self, &drawn])
+    }
+
+    /// In training, each element zero with probability `p` and divided by `1 - p` otherwise; itself
+    /// elsewhere.
+    pub fn dropout(&self, p: f64, train: bool, generator: Option<&Generator>) -> Result<Tensor> {
+        if !(0.0..=1.0).contains(&p) {
+            bail!(Value, "dropout: dropout probability has to be between 0 and 1, but got {p}");
+        }
+        let dtype = self.dtype();
+        if !train || p == 0.0 || self.numel() == 0 {
+            return Ok(self.clone());
+        }
+        if !dtype.is_differentiable() {
+            bail!(
+                Runtime,
+                "dropout: result type float32 can't be cast to {dtype}; hint: .float() first"
+            );
+        }
+        if p == 1.0 {
+            return self.mul_scalar(0.0);
+        }
+        // A mask of truth values is the least to move to the device.
+        let meta = Meta { shape: self.shape(), dtype: DType::Bool };
+        let kept = Law::Bernoulli { p: 1.0 - p }.value(
+            "dropout",
+            &meta,
+            self.device(),
+            &or_default(generator),
+        )?;
+        let mask = Tensor::from_value(kept).to_dtype(dtype.to_real())?;
+        self.mul(&mask.mul_scalar(1.0 / (1.0 - p))?)
+    }
+}

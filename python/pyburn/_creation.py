@@ -1,0 +1,921 @@
+"""Making tensors: from data, of one value, in steps, from smaller ones."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from pyburn import _core
+from pyburn._api import into, method
+from pyburn._core import Tensor, from_numpy, tensor
+from pyburn._dtypes import (
+    DeviceLike,
+    DTypeLike,
+    Number,
+    as_device,
+    as_dtype,
+    category,
+    dtype,
+    float64,
+    int64,
+    is_number,
+    layout,
+    memory_format,
+    preserve_format,
+    result_type,
+    sizes_of,
+    strided,
+    type_of_number,
+    wrapped,
+)
+
+__all__ = [
+    "arange",
+    "as_tensor",
+    "asarray",
+    "block_diag",
+    "cartesian_prod",
+    "clone",
+    "combinations",
+    "complex",
+    "detach",
+    "diag",
+    "diag_embed",
+    "diagflat",
+    "empty",
+    "empty_like",
+    "empty_permuted",
+    "empty_strided",
+    "eye",
+    "from_numpy",
+    "frombuffer",
+    "full",
+    "full_like",
+    "linspace",
+    "logspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "polar",
+    "range",
+    "scalar_tensor",
+    "tensor",
+    "tril_indices",
+    "triu_indices",
+    "vander",
+    "zeros",
+    "zeros_like",
+]
+
+
+def _finish(
+    result: Tensor,
+    out: Tensor | None,
+    requires_grad: bool,
+    layout: layout | None = None,
+) -> Tensor:
+    """A new tensor with the options that every factory takes."""
+    if layout is not None and layout is not strided:
+        raise NotImplementedError(f"only the layout pyburn.strided exists, got {layout}")
+    result = into(result, out)
+    return result.requires_grad_() if requires_grad else result
+
+
+def _filled(
+    op: str,
+    size: Sequence[Any],
+    value: Number,
+    out: Tensor | None,
+    dtype: DTypeLike | None,
+    layout: layout | None,
+    device: DeviceLike | None,
+    requires_grad: bool,
+) -> Tensor:
+    shape = sizes_of(size, op)
+    if out is not None:
+        kind, place = (out.dtype if dtype is None else as_dtype(dtype)), out.device
+    else:
+        place = as_device(device)
+        kind = _core.get_default_dtype() if dtype is None else as_dtype(dtype)
+    return _finish(_core._full(shape, value, kind, place), out, requires_grad, layout)
+
+
+def _size_argument(args: tuple[Any, ...], size: Any) -> tuple[Any, ...]:
+    """Sizes given by position or as ``size=``."""
+    return args if size is None else (*args, size)
+
+
+def empty(
+    *args: Any,
+    size: Sequence[int] | None = None,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    layout: layout = strided,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: memory_format | None = None,
+) -> Tensor:
+    """A tensor whose elements nobody has set; here they are zero.
+
+    Example:
+        >>> pyburn.empty(2, 3).shape
+        pyburn.Size([2, 3])
+    """
+    args = _size_argument(args, size)
+    return _filled("empty", args, 0, out, dtype, layout, device, requires_grad)
+
+
+def zeros(
+    *args: Any,
+    size: Sequence[int] | None = None,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    layout: layout = strided,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of zeros.
+
+    Example:
+        >>> pyburn.zeros(2)
+        tensor([0., 0.])
+    """
+    args = _size_argument(args, size)
+    return _filled("zeros", args, 0, out, dtype, layout, device, requires_grad)
+
+
+def ones(
+    *args: Any,
+    size: Sequence[int] | None = None,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    layout: layout = strided,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of ones.
+
+    Example:
+        >>> pyburn.ones(2)
+        tensor([1., 1.])
+    """
+    args = _size_argument(args, size)
+    return _filled("ones", args, 1, out, dtype, layout, device, requires_grad)
+
+
+def full(
+    size: Sequence[int],
+    fill_value: Number | Tensor,
+    *,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    layout: layout = strided,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of equal elements, whose dtype is the number's if none is named.
+
+    Example:
+        >>> pyburn.full((2,), 7)
+        tensor([7, 7])
+    """
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    if dtype is None and out is None:
+        dtype = _core._narrow(as_device(device), type_of_number(value))
+    return _filled("full", (size,), value, out, dtype, layout, device, requires_grad)
+
+
+def _like(
+    input: Tensor,
+    value: Number,
+    dtype: DTypeLike | None,
+    layout: layout | None,
+    device: DeviceLike | None,
+    requires_grad: bool,
+) -> Tensor:
+    kind = input.dtype if dtype is None else as_dtype(dtype)
+    place = input.device if device is None else as_device(device)
+    return _finish(_core._full(tuple(input.shape), value, kind, place), None, requires_grad, layout)
+
+
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: DTypeLike | None = None,
+    layout: layout | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: memory_format = preserve_format,
+) -> Tensor:
+    """An unset tensor of another one's shape, dtype and device."""
+    return _like(input, 0, dtype, layout, device, requires_grad)
+
+
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: DTypeLike | None = None,
+    layout: layout | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: memory_format = preserve_format,
+) -> Tensor:
+    """Zeros of another tensor's shape, dtype and device."""
+    return _like(input, 0, dtype, layout, device, requires_grad)
+
+
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: DTypeLike | None = None,
+    layout: layout | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: memory_format = preserve_format,
+) -> Tensor:
+    """Ones of another tensor's shape, dtype and device."""
+    return _like(input, 1, dtype, layout, device, requires_grad)
+
+
+def full_like(
+    input: Tensor,
+    fill_value: Number | Tensor,
+    *,
+    dtype: DTypeLike | None = None,
+    layout: layout | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: memory_format = preserve_format,
+) -> Tensor:
+    """Equal elements in another tensor's shape, dtype and device."""
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    return _like(input, value, dtype, layout, device, requires_grad)
+
+
+@method
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: layout = strided,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of the given data with this one's dtype and device."""
+    kind = self.dtype if dtype is None else as_dtype(dtype)
+    place = self.device if device is None else as_device(device)
+    return _finish(tensor(data, dtype=kind, device=place), None, requires_grad, layout)
+
+
+def _new(
+    self: Tensor,
+    op: str,
+    size: Sequence[Any],
+    value: Number,
+    dtype: DTypeLike | None,
+    device: DeviceLike | None,
+    requires_grad: bool,
+    layout: layout | None,
+) -> Tensor:
+    kind = self.dtype if dtype is None else as_dtype(dtype)
+    place = self.device if device is None else as_device(device)
+    return _finish(
+        _core._full(sizes_of(size, op), value, kind, place), None, requires_grad, layout
+    )
+
+
+@method
+def new_empty(
+    self: Tensor,
+    *args: Any,
+    size: Sequence[int] | None = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: layout = strided,
+    pin_memory: bool = False,
+) -> Tensor:
+    """An unset tensor with this one's dtype and device."""
+    args = _size_argument(args, size)
+    return _new(self, "new_empty", args, 0, dtype, device, requires_grad, layout)
+
+
+@method
+def new_zeros(
+    self: Tensor,
+    *args: Any,
+    size: Sequence[int] | None = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: layout = strided,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Zeros with this tensor's dtype and device."""
+    args = _size_argument(args, size)
+    return _new(self, "new_zeros", args, 0, dtype, device, requires_grad, layout)
+
+
+@method
+def new_ones(
+    self: Tensor,
+    *args: Any,
+    size: Sequence[int] | None = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: layout = strided,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Ones with this tensor's dtype and device."""
+    args = _size_argument(args, size)
+    return _new(self, "new_ones", args, 1, dtype, device, requires_grad, layout)
+
+
+@method
+def new_full(
+    self: Tensor,
+    size: Sequence[int],
+    fill_value: Number | Tensor,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: layout = strided,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Equal elements with this tensor's dtype and device."""
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    return _new(self, "new_full", (size,), value, dtype, device, requires_grad, layout)
+
+
+@method
+def new_empty_strided(
+    self: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    dtype: DTypeLike | None = None,
+    layout: layout = strided,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """An unset tensor of the given strides with this one's dtype and device."""
+    kind = self.dtype if dtype is None else as_dtype(dtype)
+    place = self.device if device is None else as_device(device)
+    return empty_strided(
+        size, stride, dtype=kind, layout=layout, device=place, requires_grad=requires_grad
+    )
+
+
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: DTypeLike | None = None,
+    layout: layout = strided,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """An unset tensor of the given size and strides."""
+    sizes, strides = sizes_of((size,), "empty_strided"), sizes_of((stride,), "empty_strided")
+    if len(sizes) != len(strides):
+        raise RuntimeError(
+            f"empty_strided: dimensionality of sizes ({len(sizes)}) must match dimensionality of "
+            f"strides ({len(strides)})"
+        )
+    reach = 0 if 0 in sizes else sum((n - 1) * s for n, s in zip(sizes, strides, strict=True)) + 1
+    memory = empty((reach,), dtype=dtype, device=device)
+    result = _core.as_strided(memory, list(sizes), list(strides), 0).detach()
+    return _finish(result, None, requires_grad, layout)
+
+
+def empty_permuted(
+    size: Sequence[int],
+    physical_layout: Sequence[int],
+    *,
+    dtype: DTypeLike | None = None,
+    layout: layout = strided,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """An unset tensor whose dimensions lie in memory in the given order."""
+    if sorted(physical_layout) != list(builtins.range(len(size))):
+        raise RuntimeError(
+            f"empty_permuted: expected physical_layout to be a permutation of the dimensions of "
+            f"size {tuple(size)}, got {tuple(physical_layout)}"
+        )
+    stored = empty([size[dim] for dim in physical_layout], dtype=dtype, device=device)
+    order = [list(physical_layout).index(dim) for dim in builtins.range(len(size))]
+    return _finish(stored.permute(order).detach(), None, requires_grad, layout)
+
+
+def as_tensor(
+    data: Any, dtype: DTypeLike | None = None, device: DeviceLike | None = None
+) -> Tensor:
+    """A tensor of the data, which shares memory with tensors and arrays where it can.
+
+    Example:
+        >>> x = pyburn.ones(2)
+        >>> pyburn.as_tensor(x) is x
+        True
+    """
+    if isinstance(data, Tensor):
+        return data.to(
+            dtype=data.dtype if dtype is None else dtype,
+            device=data.device if device is None else device,
+        )
+    if hasattr(data, "__array_interface__") and not is_number(data):
+        shared = from_numpy(data)
+        place = as_device(device)
+        kind = _core._narrow(place, shared.dtype) if dtype is None else dtype
+        return shared.to(dtype=kind, device=place)
+    return tensor(data, dtype=dtype, device=device)
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor of any object: shared memory where possible, a copy where asked for."""
+    is_shared = isinstance(obj, Tensor) or hasattr(obj, "__array_interface__")
+    if copy is False and not is_shared:
+        raise ValueError(
+            f"asarray: can't alias arbitrary sequence of type {type(obj).__name__}; hint: copy=None"
+        )
+    result = as_tensor(obj, dtype=dtype, device=device)
+    if copy is False and isinstance(obj, Tensor) and not result._shares_storage(obj):
+        raise ValueError("asarray: can't alias tensor with another dtype or device, copy=False")
+    if copy and is_shared:
+        result = result.detach().clone()
+    if isinstance(obj, Tensor) and requires_grad != result.requires_grad:
+        result = result.detach()
+    return result.requires_grad_() if requires_grad and not result.requires_grad else result
+
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: DTypeLike,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A 1-d tensor over the memory of a Python buffer."""
+    import numpy
+
+    raw = numpy.frombuffer(buffer, dtype=numpy.uint8)
+    kind = as_dtype(dtype)
+    if not 0 <= offset < len(raw):
+        raise ValueError(
+            f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer "
+            f"length ({len(raw)} bytes) minus 1"
+        )
+    length = (len(raw) - offset) // kind.itemsize if count < 0 else count
+    if count < 0 and (len(raw) - offset) % kind.itemsize:
+        raise ValueError(
+            f"frombuffer: buffer length ({len(raw) - offset} bytes) after offset ({offset} bytes) "
+            f"must be a multiple of element size ({kind.itemsize})"
+        )
+    end = offset + length * kind.itemsize
+    if end > len(raw):
+        raise ValueError(
+            f"frombuffer: requested buffer length ({end} bytes) is beyond its {len(raw)} bytes"
+        )
+    result = from_numpy(raw[offset:end]).view(kind)
+    return result.requires_grad_() if requires_grad else result
+
+
+def scalar_tensor(
+    s: Number,
+    *,
+    dtype: DTypeLike | None = None,
+    layout: layout = strided,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A 0-d tensor of the default dtype, or of the one named."""
+    return _filled("scalar_tensor", ((),), s, None, dtype, layout, device, requires_grad)
+
+
+def _plain(value: Number | Tensor) -> Any:
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def arange(
+    *args: Number | Tensor,
+    start: Number = 0,
+    end: Number | None = None,
+    step: Number = 1,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    layout: layout = strided,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """``start``, ``start + step``, ... before ``end``.
+
+    Example:
+        >>> pyburn.arange(1, 4)
+        tensor([1, 2, 3])
+    """
+    given = list(args)
+    if len(given) == 1 and end is None:
+        end = _plain(given.pop())
+    if given:
+        start = _plain(given.pop(0))
+    if given:
+        end = _plain(given.pop(0))
+    if given:
+        step = _plain(given.pop(0))
+    if given or end is None:
+        raise TypeError("arange: expected (end), (start, end) or (start, end, step)")
+    start, end, step = _plain(start), _plain(end), _plain(step)
+    place = as_device(device) if out is None else out.device
+    if dtype is not None:
+        kind = as_dtype(dtype)
+    elif out is not None:
+        kind = out.dtype
+    else:
+        floats = any(category(type_of_number(value)) > 1 for value in (start, end, step))
+        kind = _core.get_default_dtype() if floats else _core._narrow(place, int64)
+    return _finish(_core._arange(start, end, step, kind, place), out, requires_grad, layout)
+
+
+def range(
+    start: Number = 0,
+    end: Number | None = None,
+    step: Number = 1,
+    *,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    layout: layout = strided,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``start``, ``start + step``, ... up to and with ``end``; ``arange`` is the one to use."""
+    if end is None:
+        start, end = 0, start
+    first, last, by = (builtins.float(_plain(value)) for value in (start, end, step))
+    if by == 0:
+        raise RuntimeError("range: step must be nonzero")
+    if (last - first) / by < 0:
+        raise RuntimeError("range: upper bound and lower bound inconsistent with step sign")
+    place = as_device(device) if out is None else out.device
+    kind = out.dtype if out is not None else _core.get_default_dtype()
+    kind = kind if dtype is None else as_dtype(dtype)
+    count = math.floor((last - first) / by) + 1
+    result = _core._arange(0, count, 1, float64, "cpu") * by + first
+    return _finish(result.to(kind).to(place), out, requires_grad, layout)
+
+
+def _steps(start: Any, end: Any, steps: int, kind: dtype) -> Tensor:
+    """Evenly spaced numbers in 64 bits, counted from whichever end is nearer, as in PyTorch."""
+    if steps < 0:
+        raise RuntimeError("linspace: number of steps must be non-negative")
+    if category(kind) <= 1:
+        start, end = builtins.int(start), builtins.int(end)
+    wide = float64.to_complex() if kind.is_complex else float64
+    places = _core._arange(0, steps, 1, float64, "cpu").to(wide)
+    if steps <= 1:
+        return places + start
+    step = (end - start) / (steps - 1)
+    half = steps // 2
+    below = places.narrow(0, 0, half) * step + start
+    above = end - (steps - 1 - places.narrow(0, half, steps - half)) * step
+    return _core._cat([below, above], 0)
+
+
+def _spaced_dtype(
+    start: Any, end: Any, dtype: DTypeLike | None, out: Tensor | None
+) -> dtype:
+    if dtype is not None:
+        return as_dtype(dtype)
+    if out is not None:
+        return out.dtype
+    kind = _core.get_default_dtype()
+    numbers = isinstance(start, builtins.complex) or isinstance(end, builtins.complex)
+    return kind.to_complex() if numbers else kind
+
+
+def linspace(
+    start: Number | Tensor,
+    end: Number | Tensor,
+    steps: int,
+    *,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    layout: layout = strided,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """``steps`` numbers from ``start`` to ``end``, both included.
+
+    Example:
+        >>> pyburn.linspace(0, 1, 3)
+        tensor([0.0000, 0.5000, 1.0000])
+    """
+    start, end = _plain(start), _plain(end)
+    place = as_device(device) if out is None else out.device
+    kind = _spaced_dtype(start, end, dtype, out)
+    result = _steps(start, end, steps, kind).to(kind).to(place)
+    return _finish(result, out, requires_grad, layout)
+
+
+def logspace(
+    start: Number | Tensor,
+    end: Number | Tensor,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    layout: layout = strided,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """``base`` to the power of evenly spaced exponents.
+
+    Example:
+        >>> pyburn.logspace(0, 2, 3)
+        tensor([  1.,  10., 100.])
+    """
+    start, end = _plain(start), _plain(end)
+    place = as_device(device) if out is None else out.device
+    kind = _spaced_dtype(start, end, dtype, out)
+    result = (base ** _steps(start, end, steps, kind)).to(kind).to(place)
+    return _finish(result, out, requires_grad, layout)
+
+
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: DTypeLike | None = None,
+    layout: layout = strided,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A matrix with ones on its diagonal.
+
+    Example:
+        >>> pyburn.eye(2)
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
+    if n < 0 or (m is not None and m < 0):
+        raise RuntimeError(f"eye: n and m must be greater or equal to 0, got {n} and {m}")
+    kind = out.dtype if dtype is None and out is not None else dtype
+    place = device if out is None else out.device
+    result = zeros(n, n if m is None else m, dtype=kind, device=place)
+    if result.numel():
+        _core.diagonal(result, 0, 0, 1).copy_(_core._full((), 1, result.dtype, result.device))
+    return _finish(result.detach(), out, requires_grad, layout)
+
+
+def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> Tensor:
+    """A copy in fresh memory, through which gradients flow."""
+    return input.clone()
+
+
+def detach(input: Tensor) -> Tensor:
+    """Another tensor over the same memory, without a history."""
+    return input.detach()
+
+
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Complex numbers from their real and imaginary parts.
+
+    Example:
+        >>> pyburn.complex(pyburn.tensor(1.0), pyburn.tensor(2.0))
+        tensor(1.+2.j)
+    """
+    return into(_core.complex(real, imag), out)
+
+
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Complex numbers from their absolute values and angles."""
+    if abs.dtype != angle.dtype or not abs.is_floating_point():
+        raise RuntimeError(
+            f"polar: expected both inputs to be floats of one dtype, got {abs.dtype} and "
+            f"{angle.dtype}"
+        )
+    return into(_core.complex(abs * angle.cos(), abs * angle.sin()), out)
+
+
+def _triangle(
+    op: str,
+    row: int,
+    col: int,
+    offset: int,
+    upper: bool,
+    dtype: DTypeLike | None,
+    device: DeviceLike | None,
+) -> Tensor:
+    if row < 0 or col < 0:
+        raise RuntimeError(f"{op}: row and col must be non-negative, got {row} and {col}")
+    rows: list[int] = []
+    cols: list[int] = []
+    for i in builtins.range(row):
+        # Columns on the wanted side of the diagonal through (i, i + offset).
+        if upper:
+            run = builtins.range(min(max(i + offset, 0), col), col)
+        else:
+            run = builtins.range(min(max(i + offset + 1, 0), col))
+        rows += [i] * len(run)
+        cols += run
+    place = as_device(device)
+    kind = int64 if dtype is None else as_dtype(dtype)
+    return tensor([rows, cols], dtype=_core._narrow(place, kind), device=place)
+
+
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DTypeLike | None = int64,
+    device: DeviceLike | None = None,
+    layout: layout = strided,
+) -> Tensor:
+    """Where the lower triangle of a matrix lies: row numbers, then column numbers."""
+    return _triangle("tril_indices", row, col, offset, False, dtype, device)
+
+
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DTypeLike | None = int64,
+    device: DeviceLike | None = None,
+    layout: layout = strided,
+) -> Tensor:
+    """Where the upper triangle of a matrix lies: row numbers, then column numbers."""
+    return _triangle("triu_indices", row, col, offset, True, dtype, device)
+
+
+@method
+def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """A matrix with a vector on its diagonal, or the diagonal of a matrix.
+
+    Example:
+        >>> pyburn.diag(pyburn.tensor([1, 2]))
+        tensor([[1, 0],
+                [0, 2]])
+    """
+    if input.ndim == 1:
+        return into(diag_embed(input, diagonal), out)
+    if input.ndim == 2:
+        return into(_core.diagonal(input, diagonal, 0, 1).clone(), out)
+    raise RuntimeError(f"diag: supports 1D or 2D tensors, got {input.ndim}D")
+
+
+@method
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Matrices with the last dimension on their diagonals."""
+    rank = input.ndim + 1
+    first, second = wrapped(dim1, rank, "diag_embed"), wrapped(dim2, rank, "diag_embed")
+    if first == second:
+        raise RuntimeError(f"diag_embed: diagonal dimensions cannot be identical {dim1}, {dim2}")
+    size = input.shape[-1] + abs(offset)
+    shape = list(input.shape[:-1])
+    for dim in sorted((first, second)):
+        shape.insert(dim, size)
+    plain = _core._full(tuple(shape), 0, input.dtype, input.device)
+    return _core.view_scatter_diagonal(plain, input, offset, first, second)
+
+
+@method
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """A matrix with all elements on its diagonal."""
+    return diag_embed(input.reshape(-1), offset)
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """The coordinates of a grid over vectors.
+
+    Example:
+        >>> pyburn.meshgrid(pyburn.arange(2), pyburn.arange(3), indexing="ij")[0].shape
+        pyburn.Size([2, 3])
+    """
+    grid: list[Tensor] = list(tensors)
+    if len(grid) == 1 and not isinstance(grid[0], Tensor):
+        grid = list(grid[0])
+    if not grid:
+        raise RuntimeError("meshgrid: expects a non-empty TensorList")
+    if any(axis.ndim > 1 for axis in grid):
+        shapes = [tuple(axis.shape) for axis in grid]
+        raise RuntimeError(f"meshgrid: expected 0D or 1D tensors, got shapes {shapes}")
+    if any(axis.dtype != grid[0].dtype for axis in grid):
+        raise RuntimeError("meshgrid: expects all tensors to have the same dtype")
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError(
+            f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
+    swap = indexing == "xy" and len(grid) > 1
+    if swap:
+        grid[0], grid[1] = grid[1], grid[0]
+    shape = [axis.numel() for axis in grid]
+    made: list[Tensor] = []
+    for at, axis in enumerate(grid):
+        sizes = [1] * len(grid)
+        sizes[at] = -1
+        made.append(axis.reshape(sizes).expand(shape))
+    if swap:
+        made = [axis.transpose(0, 1) for axis in made]
+        made[0], made[1] = made[1], made[0]
+    return tuple(made)
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All combinations of the elements of vectors, one per row."""
+    grid: tuple[Any, ...] = tensors
+    if len(grid) == 1 and not isinstance(grid[0], Tensor):
+        grid = tuple(grid[0])
+    if any(axis.ndim != 1 for axis in grid):
+        raise RuntimeError("cartesian_prod: expects 1D tensors")
+    if len(grid) == 1:
+        return grid[0]
+    return _core._stack([axis.flatten() for axis in meshgrid(*grid)], 1)
+
+
+@method
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of ``r`` elements of a vector, one per row."""
+    if input.ndim != 1:
+        raise RuntimeError(f"combinations: expects a 1D vector, but got shape {list(input.shape)}")
+    if r < 0:
+        raise RuntimeError(f"combinations: expects a non-negative number, but got {r}")
+    if r == 0:
+        return _core._full((0,), 0, input.dtype, input.device)
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = [place for row in choose(builtins.range(input.numel()), r) for place in row]
+    index = tensor(places, dtype=int64, device=input.device)
+    return _core.index_select(input, 0, index).reshape(-1, r)
+
+
+def block_diag(*tensors: Any) -> Tensor:
+    """A matrix with the given matrices along its diagonal."""
+    blocks: list[Tensor] = list(tensors)
+    if len(blocks) == 1 and not isinstance(blocks[0], Tensor):
+        blocks = list(blocks[0])
+    if not blocks:
+        return empty(1, 0)
+    for at, block in enumerate(blocks):
+        if block.ndim > 2:
+            raise RuntimeError(
+                f"block_diag: input tensors must have 2 or fewer dimensions; input {at} has "
+                f"{block.ndim}"
+            )
+    flat = [block.reshape((1,) * (2 - block.ndim) + tuple(block.shape)) for block in blocks]
+    kind = result_type(*(block for block in flat))
+    width = sum(block.shape[1] for block in flat)
+    rows: list[Tensor] = []
+    left = 0
+    for block in flat:
+        height, own = block.shape
+        place = block.device
+        before = _core._full((height, left), 0, kind, place)
+        after = _core._full((height, width - left - own), 0, kind, place)
+        rows.append(_core._cat([before, block.to(kind), after], 1))
+        left += own
+    return _core._cat(rows, 0)
+
+
+def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tensor:
+    """The powers of a vector's elements, one row per element."""
+    if x.ndim != 1:
+        raise RuntimeError("vander: x must be a one-dimensional tensor.")
+    count = x.numel() if N is None else N
+    if count < 0:
+        raise RuntimeError("vander: N must be non-negative.")
+    kind = x.dtype if category(x.dtype) > 1 else int64
+    places = _core._arange(0, count, 1, int64, x.device)
+    powers = x.to(kind).unsqueeze(-1) ** places
+    return powers if increasing else _core.flip(powers, (1,))
