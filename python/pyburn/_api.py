@@ -42,7 +42,10 @@ def inplace_of(function: Callable[..., Tensor], name: str) -> Callable[..., Tens
 
     @functools.wraps(function)
     def in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        return assign(self, function(self, *args, **kwargs), name + "_")
+        # What the gradient reads must not be what is being overwritten.
+        tracked = _core.is_grad_enabled() and self.requires_grad
+        source = self.clone() if tracked else self
+        return assign(self, function(source, *args, **kwargs), name + "_")
 
     in_place.__name__ = name + "_"
     in_place.__qualname__ = f"Tensor.{name}_"

@@ -141,6 +141,7 @@ __all__ = [
     "masked_fill",
     "maximum",
     "minimum",
+    "mul",
     "multiply",
     "mvlgamma",
     "nan_to_num",
@@ -694,8 +695,7 @@ def _where(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor:
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     """A copy with ``value`` where the mask holds."""
     if not isinstance(value, Tensor):
-        kind = type_of_number(value)
-        if category(kind) > category(input.dtype):
+        if isinstance(value, complex) and not (input.is_complex() or input.dtype == bool_):
             raise RuntimeError(
                 f"masked_fill: value cannot be converted to type {input.dtype} without overflow"
             )

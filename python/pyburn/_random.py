@@ -35,6 +35,7 @@ __all__ = [
     "Distribution",
     "Generator",
     "_standard_gamma",
+    "_standard_gamma_grad",
     "bernoulli",
     "binomial",
     "default_generator",
@@ -515,6 +516,11 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
 def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Numbers from gamma distributions of rate one with the given concentrations."""
     return _core.standard_gamma(input, _source(generator))
+
+
+def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor:
+    """The derivative of numbers drawn by :func:`_standard_gamma` by their concentrations."""
+    return _core.standard_gamma_grad(input, output)
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:

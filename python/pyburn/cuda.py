@@ -90,7 +90,7 @@ def is_bf16_supported() -> bool:
 _MISSING = {
     "Event": "burn does not expose events; hint: synchronize() and time on the host",
     "Stream": "burn schedules streams itself",
-    "amp": "use pyburn.amp",
+    "amp": "there is no automatic narrowing yet; hint: convert with .to(dtype)",
     "empty_cache": "burn manages its memory pools itself",
     "manual_seed": "pyburn.manual_seed seeds every device",
     "manual_seed_all": "pyburn.manual_seed seeds every device",

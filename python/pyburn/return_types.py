@@ -25,6 +25,7 @@ __all__ = [
     "linalg_lu",
     "linalg_lu_factor",
     "linalg_lu_factor_ex",
+    "linalg_polar",
     "linalg_qr",
     "linalg_slogdet",
     "linalg_solve_ex",
@@ -231,6 +232,16 @@ class linalg_lu_factor_ex(NamedTuple):
     LU: Tensor
     pivots: Tensor
     info: Tensor
+
+    def __repr__(self) -> str:
+        return _show(self)
+
+
+class linalg_polar(NamedTuple):
+    """What ``pyburn.linalg.polar`` returns."""
+
+    U: Tensor
+    H: Tensor
 
     def __repr__(self) -> str:
         return _show(self)

@@ -104,7 +104,8 @@ fn places<T: Ordered, const MAX: bool>(
                     *found = if beats { k as i64 } else { *found };
                 }
             }
-            for (slot, &index) in out.by_ref().zip(&found[..tile.len()]) {
+            // The slots come second: a zip takes from its first side once too often.
+            for (&index, slot) in found[..tile.len()].iter().zip(out.by_ref()) {
                 slot.write(index);
             }
         }

@@ -124,10 +124,7 @@ mod tests {
     fn complex_division_neither_overflows_nor_loses_zero() {
         let z = Complex::new(1e300f64, 1e300).over(Complex::new(2e300, 2e300));
         assert_eq!(z, Complex::new(0.5, 0.0));
-        assert_eq!(
-            Complex::new(1.0f32, 2.0).over(Complex::new(0.0, 1.0)),
-            Complex::new(2.0, -1.0)
-        );
+        assert_eq!(Complex::new(1.0f32, 2.0).over(Complex::new(0.0, 1.0)), Complex::new(2.0, -1.0));
         let z = Complex::new(1.0f32, 0.0).over(Complex::new(0.0, 0.0));
         assert!(z.re.is_infinite() && z.im.is_nan());
     }

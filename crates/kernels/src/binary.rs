@@ -101,10 +101,7 @@ impl Binary {
     }
 
     pub(crate) fn divides(self) -> bool {
-        matches!(
-            self,
-            Binary::FloorDiv | Binary::TruncDiv | Binary::Remainder | Binary::Fmod
-        )
+        matches!(self, Binary::FloorDiv | Binary::TruncDiv | Binary::Remainder | Binary::Fmod)
     }
 }
 
@@ -189,12 +186,7 @@ fn zeros(shape: &[usize]) -> Strides {
 }
 
 fn repeated<'a, T>(value: &'a [T; 1], shape: &'a [usize], zeros: &'a [isize]) -> Strided<'a, T> {
-    Strided {
-        data: value,
-        shape,
-        strides: zeros,
-        offset: 0,
-    }
+    Strided { data: value, shape, strides: zeros, offset: 0 }
 }
 
 #[cfg(test)]
@@ -205,12 +197,7 @@ mod tests {
 
     fn row<T>(data: &[T]) -> Strided<'_, T> {
         let shape: &'static [usize] = Box::leak(Box::new([data.len()]));
-        Strided {
-            data,
-            shape,
-            strides: &[1],
-            offset: 0,
-        }
+        Strided { data, shape, strides: &[1], offset: 0 }
     }
 
     fn apply<T: BinaryElement>(kind: Binary, a: &[T], b: &[T]) -> Vec<T> {
@@ -236,10 +223,7 @@ mod tests {
 
     #[test]
     fn float_division_is_pythons() {
-        let (a, b) = (
-            [1.0f64, -1.0, 1.0, -0.0, 5.0],
-            [0.1f64, 0.1, 0.0, 1.0, f64::INFINITY],
-        );
+        let (a, b) = ([1.0f64, -1.0, 1.0, -0.0, 5.0], [0.1f64, 0.1, 0.0, 1.0, f64::INFINITY]);
         let floor = apply(Binary::FloorDiv, &a, &b);
         assert_eq!(floor, [9.0, -10.0, f64::INFINITY, 0.0, 0.0]);
         assert!(floor[3].is_sign_negative());
@@ -247,26 +231,17 @@ mod tests {
         assert_eq!(rest[0], 0.09999999999999995);
         assert_eq!(rest[1], 5.551115123125783e-17);
         assert!(rest[2].is_nan());
-        assert_eq!(
-            apply(Binary::Remainder, &[5.5f32, -5.5], &[-2.0, 2.0]),
-            [-0.5, 0.5]
-        );
+        assert_eq!(apply(Binary::Remainder, &[5.5f32, -5.5], &[-2.0, 2.0]), [-0.5, 0.5]);
     }
 
     #[test]
     fn integer_powers() {
         let (a, b) = ([2i32, 3, -2, 0, 2], [10, 3, 3, 0, 32]);
         assert_eq!(apply(Binary::Pow, &a, &b), [1024, 27, -8, 1, 0]);
-        assert_eq!(
-            apply(Binary::Pow, &[1i64, -1, -1, 2], &[-3, -3, -4, -1]),
-            [1, -1, 1, 0]
-        );
+        assert_eq!(apply(Binary::Pow, &[1i64, -1, -1, 2], &[-3, -3, -4, -1]), [1, -1, 1, 0]);
         assert_eq!(binary_scalar(Binary::Pow, row(&[20u8]), 2).unwrap(), [144]);
         let error = binary_scalar(Binary::Pow, row(&[2i64]), -1).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "Integers to negative integer powers are not allowed."
-        );
+        assert_eq!(error.to_string(), "Integers to negative integer powers are not allowed.");
     }
 
     #[test]
@@ -282,31 +257,18 @@ mod tests {
 
     #[test]
     fn bits_and_shifts() {
-        assert_eq!(
-            apply(Binary::ShiftLeft, &[1i32, 1, 1], &[3, 32, -1]),
-            [8, 0, 0]
-        );
-        assert_eq!(
-            apply(Binary::ShiftRight, &[-8i32, -8, 8], &[1, 99, 99]),
-            [-4, -1, 0]
-        );
+        assert_eq!(apply(Binary::ShiftLeft, &[1i32, 1, 1], &[3, 32, -1]), [8, 0, 0]);
+        assert_eq!(apply(Binary::ShiftRight, &[-8i32, -8, 8], &[1, 99, 99]), [-4, -1, 0]);
         assert_eq!(apply(Binary::ShiftRight, &[200u8, 200], &[3, 8]), [25, 0]);
         assert_eq!(apply(Binary::BitXor, &[6u8], &[3]), [5]);
-        assert_eq!(
-            apply(Binary::Gcd, &[-12i64, 0, 18], &[18, 0, 0]),
-            [6, 0, 18]
-        );
+        assert_eq!(apply(Binary::Gcd, &[-12i64, 0, 18], &[18, 0, 0]), [6, 0, 18]);
         assert_eq!(apply(Binary::Lcm, &[-4i16, 0, 6], &[6, 5, 9]), [12, 0, 18]);
     }
 
     #[test]
     fn logarithms_of_sums() {
         let inf = f64::INFINITY;
-        let sums = apply(
-            Binary::Logaddexp,
-            &[0.0, inf, -inf, 1000.0],
-            &[0.0, inf, -inf, 1000.0],
-        );
+        let sums = apply(Binary::Logaddexp, &[0.0, inf, -inf, 1000.0], &[0.0, inf, -inf, 1000.0]);
         assert_eq!(sums, [2f64.ln(), inf, -inf, 1000.0 + 2f64.ln()]);
         assert_eq!(apply(Binary::Logaddexp2, &[3.0f64], &[3.0]), [4.0]);
         let products = apply(Binary::Xlogy, &[0.0f64, 0.0, 2.0], &[0.0, f64::NAN, 1.0]);
@@ -318,10 +280,7 @@ mod tests {
     fn odd_ones() {
         let step = apply(Binary::Heaviside, &[-1.0f32, 0.0, 2.0, f32::NAN], &[0.5; 4]);
         assert_eq!(step, [0.0, 0.5, 1.0, 0.0]);
-        assert_eq!(
-            apply(Binary::Nextafter, &[0.0f32], &[1.0]),
-            [f32::from_bits(1)]
-        );
+        assert_eq!(apply(Binary::Nextafter, &[0.0f32], &[1.0]), [f32::from_bits(1)]);
         assert_eq!(apply(Binary::Copysign, &[3.0f64], &[-0.0]), [-3.0]);
         assert_eq!(apply(Binary::Hypot, &[3.0f64], &[4.0]), [5.0]);
         let error = binary(Binary::Gcd, row(&[1.0f32]), row(&[1.0])).unwrap_err();
@@ -336,14 +295,8 @@ mod tests {
         assert_eq!(power(-0.5), [0.5, 1.0 / 3.0]);
         assert_eq!(power(2.0), [16.0, 81.0]);
         assert_eq!(power(-2.0), [0.0625, 1.0 / 81.0]);
-        assert_eq!(
-            scalar_binary(Binary::Sub, 1.0, row(&x)).unwrap(),
-            [-3.0, -8.0]
-        );
-        assert_eq!(
-            scalar_binary(Binary::Pow, 2.0, row(&x)).unwrap(),
-            [16.0, 512.0]
-        );
+        assert_eq!(scalar_binary(Binary::Sub, 1.0, row(&x)).unwrap(), [-3.0, -8.0]);
+        assert_eq!(scalar_binary(Binary::Pow, 2.0, row(&x)).unwrap(), [16.0, 512.0]);
     }
 
     #[test]
@@ -351,10 +304,7 @@ mod tests {
         let (i, one) = (Complex::new(0.0f64, 1.0), Complex::new(1.0, 0.0));
         assert_eq!(apply(Binary::Mul, &[i], &[i]), [-one]);
         assert_eq!(apply(Binary::Div, &[one], &[i]), [-i]);
-        assert_eq!(
-            binary_scalar(Binary::Pow, row(&[i]), one + one).unwrap(),
-            [-one]
-        );
+        assert_eq!(binary_scalar(Binary::Pow, row(&[i]), one + one).unwrap(), [-one]);
         let power = apply(Binary::Pow, &[i], &[i])[0];
         assert!((power.re - (-std::f64::consts::FRAC_PI_2).exp()).abs() < 1e-15);
     }
@@ -373,18 +323,8 @@ mod tests {
             (&[100, 200], &[400, 2], &[0, 0]),
         ];
         for &(shape, sa, sb) in cases {
-            let a = Strided {
-                data: &data,
-                shape,
-                strides: sa,
-                offset: 3,
-            };
-            let b = Strided {
-                data: &data,
-                shape,
-                strides: sb,
-                offset: 5,
-            };
+            let a = Strided { data: &data, shape, strides: sa, offset: 3 };
+            let b = Strided { data: &data, shape, strides: sb, offset: 5 };
             let expected: Vec<f32> = crate::copy::contiguous(a)
                 .iter()
                 .zip(crate::copy::contiguous(b))
@@ -402,12 +342,7 @@ mod tests {
             };
             // SAFETY: the memory outlives the view; nothing else uses it meanwhile.
             let same = unsafe { std::slice::from_raw_parts(memory.as_ptr(), memory.len()) };
-            let same = Strided {
-                data: same,
-                shape,
-                strides: &strides,
-                offset: 0,
-            };
+            let same = Strided { data: same, shape, strides: &strides, offset: 0 };
             binary_into(Binary::Sub, out, same, b).unwrap();
             assert_eq!(memory, expected, "{shape:?}");
         }

@@ -23,11 +23,7 @@ fn has_zero<T: Element + num_traits::Zero>(x: Strided<T>) -> bool {
     if x.is_empty() {
         return false;
     }
-    let x = Strided {
-        shape: &shape,
-        strides: &strides,
-        ..x
-    };
+    let x = Strided { shape: &shape, strides: &strides, ..x };
     map1(x, GRAIN, &simd1(|x: T| x.is_zero() as u8)).contains(&1)
 }
 
@@ -239,21 +235,13 @@ macro_rules! float {
                     return T::copysign(0.0, a / b);
                 }
                 let floor = quotient.floor();
-                if quotient - floor > 0.5 {
-                    floor + 1.0
-                } else {
-                    floor
-                }
+                if quotient - floor > 0.5 { floor + 1.0 } else { floor }
             }
 
             #[inline(always)]
             pub(super) fn modulo(a: T, b: T) -> T {
                 let rest = a % b;
-                if rest != 0.0 && (b < 0.0) != (rest < 0.0) {
-                    rest + b
-                } else {
-                    rest
-                }
+                if rest != 0.0 && (b < 0.0) != (rest < 0.0) { rest + b } else { rest }
             }
 
             #[inline(always)]

@@ -117,11 +117,7 @@ macro_rules! float {
             #[inline(always)]
             fn to_u8(self) -> u8 {
                 // Beyond `i32` an `f32` is a multiple of 256.
-                if size_of::<$type>() == 4 {
-                    self.to_i32() as u8
-                } else {
-                    self.to_i64() as u8
-                }
+                if size_of::<$type>() == 4 { self.to_i32() as u8 } else { self.to_i64() as u8 }
             }
             #[inline(always)]
             fn to_i8(self) -> i8 {
@@ -135,11 +131,7 @@ macro_rules! float {
             fn to_i32(self) -> i32 {
                 let low = self >= I32_RANGE.start as $type;
                 let high = self < I32_RANGE.end as $type;
-                let inside = if low & high {
-                    self
-                } else {
-                    I32_RANGE.start as $type
-                };
+                let inside = if low & high { self } else { I32_RANGE.start as $type };
                 // SAFETY: the value is within the range of `i32`.
                 unsafe { inside.to_int_unchecked() }
             }
@@ -147,11 +139,7 @@ macro_rules! float {
             fn to_i64(self) -> i64 {
                 let low = self >= I64_RANGE.start as $type;
                 let high = self < I64_RANGE.end as $type;
-                let inside = if low & high {
-                    self
-                } else {
-                    I64_RANGE.start as $type
-                };
+                let inside = if low & high { self } else { I64_RANGE.start as $type };
                 // SAFETY: the value is within the range of `i64`.
                 unsafe { inside.to_int_unchecked() }
             }
@@ -321,9 +309,7 @@ fn f32_to_f16(x: f32) -> f16 {
     let size = bits & 0x7fff_ffff;
     let odd = (size >> 13) & 1;
     let normal = size.wrapping_sub(112 << 23).wrapping_add(0xfff + odd) >> 13;
-    let subnormal = (f32::from_bits(size) + f32::from_bits(HALF))
-        .to_bits()
-        .wrapping_sub(HALF);
+    let subnormal = (f32::from_bits(size) + f32::from_bits(HALF)).to_bits().wrapping_sub(HALF);
     let finite = if size < NORMAL { subnormal } else { normal };
     let special = if size > INFINITY { 0x7e00 } else { 0x7c00 };
     let magnitude = if size >= OVERFLOW { special } else { finite };
@@ -340,13 +326,7 @@ fn f16_to_f32(x: f16) -> f32 {
     let size = (bits & 0x7fff) << 13;
     let finite = (f32::from_bits(size) * REBIAS).to_bits();
     let special = size | 0x7f80_0000;
-    f32::from_bits(
-        sign | if bits & 0x7c00 == 0x7c00 {
-            special
-        } else {
-            finite
-        },
-    )
+    f32::from_bits(sign | if bits & 0x7c00 == 0x7c00 { special } else { finite })
 }
 
 #[cfg(test)]
@@ -354,12 +334,7 @@ mod tests {
     use super::*;
 
     fn converted<S: CastElement, D: CastElement>(x: &[S]) -> Vec<D> {
-        cast(Strided {
-            data: x,
-            shape: &[x.len()],
-            strides: &[1],
-            offset: 0,
-        })
+        cast(Strided { data: x, shape: &[x.len()], strides: &[1], offset: 0 })
     }
 
     #[test]
@@ -370,29 +345,17 @@ mod tests {
         let min = i32::MIN;
         assert_eq!(converted::<_, i32>(&x), [1, -1, 300, -1, min, min, min]);
         let min = i64::MIN;
-        assert_eq!(
-            converted::<_, i64>(&x),
-            [1, -1, 300, -1, 3_000_000_000, min, min]
-        );
+        assert_eq!(converted::<_, i64>(&x), [1, -1, 300, -1, 3_000_000_000, min, min]);
         assert_eq!(converted::<_, u8>(&[4294967297.0f64]), [1]);
-        assert_eq!(
-            converted::<_, i64>(&[-9223372036854775808.0f64, 9.3e18]),
-            [min, min]
-        );
+        assert_eq!(converted::<_, i64>(&[-9223372036854775808.0f64, 9.3e18]), [min, min]);
     }
 
     #[test]
     fn integers_keep_their_low_bits() {
         assert_eq!(converted::<i64, u8>(&[256, -1, 513]), [0, 255, 1]);
         assert_eq!(converted::<i32, i16>(&[32768, -32769]), [-32768, 32767]);
-        assert_eq!(
-            converted::<i64, f32>(&[16_777_217, -3]),
-            [16_777_216.0, -3.0]
-        );
-        assert_eq!(
-            converted::<i8, Complex<f32>>(&[-3]),
-            [Complex::new(-3.0, 0.0)]
-        );
+        assert_eq!(converted::<i64, f32>(&[16_777_217, -3]), [16_777_216.0, -3.0]);
+        assert_eq!(converted::<i8, Complex<f32>>(&[-3]), [Complex::new(-3.0, 0.0)]);
     }
 
     #[test]
@@ -400,10 +363,7 @@ mod tests {
         let z = [Complex::new(2.5f64, 7.0)];
         assert_eq!(converted::<_, i32>(&z), [2]);
         assert_eq!(converted::<_, f32>(&z), [2.5]);
-        assert_eq!(
-            converted::<_, Complex<f32>>(&z),
-            [Complex::new(2.5f32, 7.0)]
-        );
+        assert_eq!(converted::<_, Complex<f32>>(&z), [Complex::new(2.5f32, 7.0)]);
     }
 
     #[test]
@@ -426,21 +386,11 @@ mod tests {
                 assert!(f32_to_f16(x).is_nan() && f32_to_bf16(x).is_nan());
             } else {
                 assert_eq!(f32_to_f16(x).to_bits(), f16::from_f32(x).to_bits(), "{x:e}");
-                assert_eq!(
-                    f32_to_bf16(x).to_bits(),
-                    bf16::from_f32(x).to_bits(),
-                    "{x:e}"
-                );
+                assert_eq!(f32_to_bf16(x).to_bits(), bf16::from_f32(x).to_bits(), "{x:e}");
             }
         }
-        assert_eq!(
-            converted::<f32, f16>(&[65519.0, 65520.0]),
-            [f16::MAX, f16::INFINITY]
-        );
-        assert_eq!(
-            converted::<f32, f16>(&[2049.0, 2051.0]).map_to_f32(),
-            [2048.0, 2052.0]
-        );
+        assert_eq!(converted::<f32, f16>(&[65519.0, 65520.0]), [f16::MAX, f16::INFINITY]);
+        assert_eq!(converted::<f32, f16>(&[2049.0, 2051.0]).map_to_f32(), [2048.0, 2052.0]);
     }
 
     trait MapToF32 {
@@ -455,12 +405,7 @@ mod tests {
     #[test]
     fn truth_is_not_zero() {
         let x = [0.0f32, -0.0, f32::NAN, 1e-45, -2.0];
-        let view = Strided {
-            data: &x,
-            shape: &[5],
-            strides: &[1],
-            offset: 0,
-        };
+        let view = Strided { data: &x, shape: &[5], strides: &[1], offset: 0 };
         assert_eq!(to_bool(view), [0, 0, 1, 1, 1]);
     }
 }

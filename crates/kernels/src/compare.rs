@@ -94,16 +94,7 @@ pub fn compare<T: CompareElement>(kind: Compare, a: Strided<T>, b: Strided<T>) -
 /// Compares every element with one value.
 pub fn compare_scalar<T: CompareElement>(kind: Compare, a: Strided<T>, b: T) -> Result<Vec<u8>> {
     let strides = Strides::from_elem(0, a.shape.len());
-    compare(
-        kind,
-        a,
-        Strided {
-            data: &[b],
-            shape: a.shape,
-            strides: &strides,
-            offset: 0,
-        },
-    )
+    compare(kind, a, Strided { data: &[b], shape: a.shape, strides: &strides, offset: 0 })
 }
 
 /// Joins the truth of every pair of elements.
@@ -125,12 +116,7 @@ mod tests {
     use super::*;
 
     fn row<T>(data: &[T; 4]) -> Strided<'_, T> {
-        Strided {
-            data,
-            shape: &[4],
-            strides: &[1],
-            offset: 0,
-        }
+        Strided { data, shape: &[4], strides: &[1], offset: 0 }
     }
 
     #[test]
@@ -144,10 +130,7 @@ mod tests {
         assert_eq!(result(Compare::Le), [1, 0, 1, 0]);
         assert_eq!(result(Compare::Gt), [0, 0, 0, 1]);
         assert_eq!(result(Compare::Ge), [1, 0, 1, 1]);
-        assert_eq!(
-            compare_scalar(Compare::Lt, row(&a), 1.5).unwrap(),
-            [1, 0, 1, 0]
-        );
+        assert_eq!(compare_scalar(Compare::Lt, row(&a), 1.5).unwrap(), [1, 0, 1, 0]);
     }
 
     #[test]

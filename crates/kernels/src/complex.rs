@@ -18,11 +18,7 @@ impl ComplexPart for f32 {
     #[inline(always)]
     fn length(re: f32, im: f32) -> f32 {
         let length = (re as f64 * re as f64 + im as f64 * im as f64).sqrt() as f32;
-        if re.is_infinite() | im.is_infinite() {
-            f32::INFINITY
-        } else {
-            length
-        }
+        if re.is_infinite() | im.is_infinite() { f32::INFINITY } else { length }
     }
 }
 
@@ -101,21 +97,12 @@ mod tests {
     use super::*;
 
     fn row<T>(data: &[T; 3]) -> Strided<'_, T> {
-        Strided {
-            data,
-            shape: &[3],
-            strides: &[1],
-            offset: 0,
-        }
+        Strided { data, shape: &[3], strides: &[1], offset: 0 }
     }
 
     #[test]
     fn parts_and_back() {
-        let z = [
-            Complex::new(3.0f32, 4.0),
-            Complex::new(-1.0, 0.0),
-            Complex::new(0.0, -2.0),
-        ];
+        let z = [Complex::new(3.0f32, 4.0), Complex::new(-1.0, 0.0), Complex::new(0.0, -2.0)];
         assert_eq!(real(row(&z)), [3.0, -1.0, 0.0]);
         assert_eq!(imag(row(&z)), [4.0, 0.0, -2.0]);
         assert_eq!(complex(row(&[3.0, -1.0, 0.0]), row(&[4.0, 0.0, -2.0])), z);
@@ -130,11 +117,7 @@ mod tests {
 
     #[test]
     fn angles() {
-        let z = [
-            Complex::new(-1.0f64, 0.0),
-            Complex::new(-1.0, -0.0),
-            Complex::new(0.0, 1.0),
-        ];
+        let z = [Complex::new(-1.0f64, 0.0), Complex::new(-1.0, -0.0), Complex::new(0.0, 1.0)];
         assert_eq!(complex_angle(row(&z)), [PI, -PI, PI / 2.0]);
         let angles = angle(row(&[-0.0f64, -3.0, f64::NAN]));
         assert!(angles[0] == 0.0 && angles[1] == PI && angles[2].is_nan());

@@ -61,11 +61,7 @@ pub(crate) fn exp(z: C) -> C {
         return C::new(z.re.exp(), z.im);
     }
     if z.re.is_infinite() && !z.im.is_finite() {
-        return if z.re < 0.0 {
-            C::new(0.0, 0.0)
-        } else {
-            C::new(z.re, f64::NAN)
-        };
+        return if z.re < 0.0 { C::new(0.0, 0.0) } else { C::new(z.re, f64::NAN) };
     }
     let (sin, cos) = z.im.sin_cos();
     if z.re > 709.0 && z.re.is_finite() {
@@ -85,10 +81,7 @@ pub(crate) fn expm1(z: C) -> C {
         return exp(z) - ONE;
     }
     let half = (z.im / 2.0).sin();
-    C::new(
-        z.re.exp_m1() * z.im.cos() - 2.0 * half * half,
-        z.re.exp() * z.im.sin(),
-    )
+    C::new(z.re.exp_m1() * z.im.cos() - 2.0 * half * half, z.re.exp() * z.im.sin())
 }
 
 /// The principal logarithm; the imaginary part lies within `-pi..=pi`.
@@ -97,10 +90,7 @@ pub(crate) fn ln(z: C) -> C {
     let angle = z.im.atan2(z.re);
     if (0.5..=2.0).contains(&size) {
         let (large, small) = (z.re.abs().max(z.im.abs()), z.re.abs().min(z.im.abs()));
-        return C::new(
-            0.5 * ((large - 1.0) * (large + 1.0) + small * small).ln_1p(),
-            angle,
-        );
+        return C::new(0.5 * ((large - 1.0) * (large + 1.0) + small * small).ln_1p(), angle);
     }
     C::new(size.ln(), angle)
 }
@@ -164,11 +154,7 @@ pub(crate) fn pow<T: Part>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     T::narrow(if b.re == 0.0 && b.im == 0.0 {
         ONE
     } else if a.re == 0.0 && a.im == 0.0 {
-        if b.re > 0.0 {
-            C::new(0.0, 0.0)
-        } else {
-            C::new(f64::NAN, f64::NAN)
-        }
+        if b.re > 0.0 { C::new(0.0, 0.0) } else { C::new(f64::NAN, f64::NAN) }
     } else {
         exp(b * ln(a))
     })
@@ -177,33 +163,21 @@ pub(crate) fn pow<T: Part>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
 pub(crate) fn sinh(z: C) -> C {
     let (sin, cos) = z.im.sin_cos();
     let imaginary = if z.im == 0.0 { z.im } else { z.re.cosh() * sin };
-    let real = if z.re == 0.0 {
-        0f64.copysign(z.re * cos)
-    } else {
-        z.re.sinh() * cos
-    };
+    let real = if z.re == 0.0 { 0f64.copysign(z.re * cos) } else { z.re.sinh() * cos };
     C::new(real, imaginary)
 }
 
 pub(crate) fn cosh(z: C) -> C {
     let (sin, cos) = z.im.sin_cos();
     let zero = z.re == 0.0 || z.im == 0.0;
-    let imaginary = if zero {
-        0.0 * z.re.signum() * sin.signum()
-    } else {
-        z.re.sinh() * sin
-    };
+    let imaginary = if zero { 0.0 * z.re.signum() * sin.signum() } else { z.re.sinh() * sin };
     C::new(z.re.cosh() * cos, imaginary)
 }
 
 pub(crate) fn tanh(z: C) -> C {
     if z.re.abs() > 22.0 {
         let (sin, cos) = z.im.sin_cos();
-        let rest = if z.im.is_finite() {
-            4.0 * sin * cos * (-2.0 * z.re.abs()).exp()
-        } else {
-            0.0
-        };
+        let rest = if z.im.is_finite() { 4.0 * sin * cos * (-2.0 * z.re.abs()).exp() } else { 0.0 };
         return C::new(1f64.copysign(z.re), rest);
     }
     let tan = z.im.tan();
@@ -229,10 +203,7 @@ pub(crate) fn tan(z: C) -> C {
 /// The square roots of `1 - z` and `1 + z`, on the side of the cut that the sign of a zero
 /// imaginary part tells.
 fn roots(z: C) -> (C, C) {
-    (
-        sqrt(C::new(1.0 - z.re, -z.im)),
-        sqrt(C::new(1.0 + z.re, z.im)),
-    )
+    (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)))
 }
 
 pub(crate) fn asin(z: C) -> C {
@@ -252,10 +223,7 @@ pub(crate) fn acos(z: C) -> C {
         return C::new(z.im.abs().atan2(z.re), -f64::INFINITY.copysign(z.im));
     }
     let (minus, plus) = roots(z);
-    C::new(
-        2.0 * minus.re.atan2(plus.re),
-        (plus.re * minus.im - plus.im * minus.re).asinh(),
-    )
+    C::new(2.0 * minus.re.atan2(plus.re), (plus.re * minus.im - plus.im * minus.re).asinh())
 }
 
 pub(crate) fn atanh(z: C) -> C {
@@ -296,11 +264,7 @@ pub(crate) fn rsqrt(z: C) -> C {
 /// The number of size one in the same direction; zero stays zero.
 pub(crate) fn sign(z: C) -> C {
     let size = z.re.hypot(z.im);
-    if size == 0.0 {
-        C::new(0.0, 0.0)
-    } else {
-        z / size
-    }
+    if size == 0.0 { C::new(0.0, 0.0) } else { z / size }
 }
 
 #[cfg(test)]
@@ -573,10 +537,7 @@ mod tests {
                     (a - b).abs() <= 4e-15 * b.abs().max(1e-3 * e.norm())
                         && (b != 0.0 || a.is_sign_negative() == b.is_sign_negative())
                 };
-                assert!(
-                    close(w.re, e.re) && close(w.im, e.im),
-                    "{name} {point:?}: {w} {e}"
-                );
+                assert!(close(w.re, e.re) && close(w.im, e.im), "{name} {point:?}: {w} {e}");
             }
         }
     }

@@ -39,15 +39,7 @@ pub fn copy_into<T: Element>(dst: StridedMut<T>, src: Strided<T>) {
 pub fn fill<T: Element>(dst: StridedMut<T>, value: T) {
     let value = [value];
     let strides: Strides = SmallVec::from_elem(0, dst.shape.len());
-    copy_into(
-        dst,
-        Strided {
-            data: &value,
-            shape: dst.shape,
-            strides: &strides,
-            offset: 0,
-        },
-    );
+    copy_into(dst, Strided { data: &value, shape: dst.shape, strides: &strides, offset: 0 });
 }
 
 /// The elements with the order along some dimensions reversed.
@@ -61,11 +53,7 @@ pub fn flip<T: Element>(x: Strided<T>, dims: &[usize]) -> Vec<T> {
         offset += strides[dim] * (x.shape[dim] as isize - 1);
         strides[dim] = -strides[dim];
     }
-    contiguous(Strided {
-        strides: &strides,
-        offset: offset as usize,
-        ..x
-    })
+    contiguous(Strided { strides: &strides, offset: offset as usize, ..x })
 }
 
 /// Joins views along a dimension; their shapes agree everywhere else.
@@ -79,14 +67,7 @@ pub fn cat<T: Element>(parts: &[Strided<T>], dim: usize) -> Vec<T> {
         let step = out.strides[dim] as usize;
         let mut offset = 0;
         for part in parts {
-            copy_into(
-                StridedMut {
-                    shape: part.shape,
-                    offset,
-                    ..out
-                },
-                *part,
-            );
+            copy_into(StridedMut { shape: part.shape, offset, ..out }, *part);
             offset += part.shape[dim] * step;
         }
     })
@@ -121,16 +102,9 @@ fn roll_from<T: Element>(out: StridedMut<T>, x: Strided<T>, by: &[usize]) {
     for (size, from, to) in [(kept, 0, shift), (shift, kept, 0)] {
         let mut shape = Dims::from_slice(x.shape);
         shape[dim] = size;
-        let part = Strided {
-            shape: &shape,
-            offset: moved(x.offset, from, x.strides[dim]),
-            ..x
-        };
-        let place = StridedMut {
-            shape: &shape,
-            offset: moved(out.offset, to, out.strides[dim]),
-            ..out
-        };
+        let part = Strided { shape: &shape, offset: moved(x.offset, from, x.strides[dim]), ..x };
+        let place =
+            StridedMut { shape: &shape, offset: moved(out.offset, to, out.strides[dim]), ..out };
         roll_from(place, part, &rest);
     }
 }
@@ -147,11 +121,7 @@ pub fn repeat<T: Element>(x: Strided<T>, repeats: &[usize]) -> Vec<T> {
             strides.push(x.strides[d - leading]);
         }
     }
-    contiguous(Strided {
-        shape: &shape,
-        strides: &strides,
-        ..x
-    })
+    contiguous(Strided { shape: &shape, strides: &strides, ..x })
 }
 
 /// The lower triangle of each matrix: zero where `column - row > diagonal`.
@@ -161,9 +131,7 @@ pub fn tril<T: Element>(x: Strided<T>, diagonal: i64) -> Vec<T> {
 
 /// The upper triangle of each matrix: zero where `column - row < diagonal`.
 pub fn triu<T: Element>(x: Strided<T>, diagonal: i64) -> Vec<T> {
-    triangle(x, diagonal.saturating_sub(1), |row, cut| {
-        row[..cut].fill(T::zeroed())
-    })
+    triangle(x, diagonal.saturating_sub(1), |row, cut| row[..cut].fill(T::zeroed()))
 }
 
 /// Calls `erase` on each row with how many of its columns satisfy `column - row <= diagonal`.
@@ -174,9 +142,7 @@ fn triangle<T: Element>(x: Strided<T>, diagonal: i64, erase: impl Fn(&mut [T], u
     };
     if columns > 0 {
         for (i, row) in out.chunks_exact_mut(columns).enumerate() {
-            let cut = ((i % rows) as i64)
-                .saturating_add(diagonal)
-                .saturating_add(1);
+            let cut = ((i % rows) as i64).saturating_add(diagonal).saturating_add(1);
             erase(row, cut.clamp(0, columns as i64) as usize);
         }
     }
@@ -258,9 +224,8 @@ impl<T: Element> Plan<T> {
     fn transposed(&self) -> Option<usize> {
         let last = self.dims.len() - 1;
         let step = |d: usize| self.from_strides[d].unsigned_abs();
-        let dense = (0..last)
-            .filter(|&d| step(d) > 0 && self.dims[d] >= 4)
-            .min_by_key(|&d| step(d))?;
+        let dense =
+            (0..last).filter(|&d| step(d) > 0 && self.dims[d] >= 4).min_by_key(|&d| step(d))?;
         (step(last) > step(dense) && self.dims[last] >= 4).then_some(dense)
     }
 
@@ -317,28 +282,24 @@ impl<T: Element> Plan<T> {
         let (rows, columns) = (self.dims[dense], self.dims[last]);
         let outer: usize = self.dims[..last].iter().product::<usize>() / rows;
         let strips = rows.div_ceil(BLOCK);
-        par::for_ranges(
-            outer * strips,
-            par::GRAIN.div_ceil(BLOCK * columns),
-            |range| {
-                for strip in range {
-                    let (to, from) = self.positions(strip / strips, |d| d != dense && d != last);
-                    let top = strip % strips * BLOCK;
-                    for left in (0..columns).step_by(BLOCK) {
-                        let width = BLOCK.min(columns - left);
-                        for row in top..(top + BLOCK).min(rows) {
-                            let at = |strides: &[isize]| {
-                                row as isize * strides[dense] + left as isize * strides[last]
-                            };
-                            let to = to + at(&self.to_strides);
-                            let from = from + at(&self.from_strides);
-                            // SAFETY: the caller's; strips are disjoint.
-                            unsafe { self.row(to, from, width) };
-                        }
+        par::for_ranges(outer * strips, par::GRAIN.div_ceil(BLOCK * columns), |range| {
+            for strip in range {
+                let (to, from) = self.positions(strip / strips, |d| d != dense && d != last);
+                let top = strip % strips * BLOCK;
+                for left in (0..columns).step_by(BLOCK) {
+                    let width = BLOCK.min(columns - left);
+                    for row in top..(top + BLOCK).min(rows) {
+                        let at = |strides: &[isize]| {
+                            row as isize * strides[dense] + left as isize * strides[last]
+                        };
+                        let to = to + at(&self.to_strides);
+                        let from = from + at(&self.from_strides);
+                        // SAFETY: the caller's; strips are disjoint.
+                        unsafe { self.row(to, from, width) };
                     }
                 }
-            },
-        );
+            }
+        });
     }
 }
 
@@ -352,12 +313,7 @@ mod tests {
         strides: &'a [isize],
         offset: usize,
     ) -> Strided<'a, T> {
-        Strided {
-            data,
-            shape,
-            strides,
-            offset,
-        }
+        Strided { data, shape, strides, offset }
     }
 
     fn iota(len: usize) -> Vec<i32> {
@@ -434,24 +390,12 @@ mod tests {
     #[test]
     fn joins_and_tiles() {
         let (a, b) = (iota(4), iota(6));
-        let joined = cat(
-            &[view(&a, &[2, 2], &[1, 2], 0), view(&b, &[2, 3], &[3, 1], 0)],
-            1,
-        );
+        let joined = cat(&[view(&a, &[2, 2], &[1, 2], 0), view(&b, &[2, 3], &[3, 1], 0)], 1);
         assert_eq!(joined, [0, 2, 0, 1, 2, 1, 3, 3, 4, 5]);
-        assert_eq!(
-            cat(
-                &[view(&a, &[0, 4], &[4, 1], 0), view(&a, &[1, 4], &[4, 1], 0)],
-                0
-            ),
-            a
-        );
+        assert_eq!(cat(&[view(&a, &[0, 4], &[4, 1], 0), view(&a, &[1, 4], &[4, 1], 0)], 0), a);
         let pair = view(&a, &[2], &[1], 0);
         assert_eq!(repeat(pair, &[2, 2]), [0, 1, 0, 1, 0, 1, 0, 1]);
-        assert_eq!(
-            repeat(view(&a, &[2, 2], &[2, 1], 0), &[1, 2]),
-            [0, 1, 0, 1, 2, 3, 2, 3]
-        );
+        assert_eq!(repeat(view(&a, &[2, 2], &[2, 1], 0), &[1, 2]), [0, 1, 0, 1, 2, 3, 2, 3]);
         assert!(repeat(pair, &[0]).is_empty());
     }
 

@@ -8,8 +8,11 @@
 pub(crate) mod check;
 mod counts;
 mod gamma;
+mod gamma_gradient;
 mod multinomial;
 mod truncated;
+
+pub use gamma_gradient::gamma_gradient;
 
 use crate::random::{Generator, Real, open_unit, require};
 use crate::{Result, par};
@@ -32,16 +35,12 @@ impl Generator {
             format!("geometric_ expects p to be in (0, 1), but got p={p}")
         })?;
         let ln_failure = (-p).ln_1p();
-        Ok(self.fill_words(n, |word| {
-            T::from_f64((open_unit(word).ln() / ln_failure).ceil())
-        }))
+        Ok(self.fill_words(n, |word| T::from_f64((open_unit(word).ln() / ln_failure).ceil())))
     }
 
     /// `n` numbers from the Cauchy distribution.
     pub fn cauchy<T: Real>(&mut self, n: usize, median: f64, sigma: f64) -> Result<Vec<T>> {
-        require(sigma > 0.0, || {
-            format!("cauchy_ expects sigma > 0.0, but found sigma={sigma}")
-        })?;
+        require(sigma > 0.0, || format!("cauchy_ expects sigma > 0.0, but found sigma={sigma}"))?;
         Ok(self.fill_words(n, |word| {
             let angle = std::f64::consts::PI * (open_unit(word) - 0.5);
             T::from_f64(median + sigma * angle.tan())
@@ -50,9 +49,7 @@ impl Generator {
 
     /// `n` numbers whose logarithm is normal.
     pub fn log_normal<T: Real>(&mut self, n: usize, mean: T, std: T) -> Result<Vec<T>> {
-        require(std > T::zero(), || {
-            format!("log_normal_ expects std > 0.0, but found std={std}")
-        })?;
+        require(std > T::zero(), || format!("log_normal_ expects std > 0.0, but found std={std}"))?;
         Ok(T::normals(self, n, move |value| (value * std + mean).exp()))
     }
 }
@@ -83,22 +80,14 @@ mod tests {
         let (mean, variance) = moments(&values);
         close(mean, 1.0 / 0.3, 2.5e-2);
         close(variance, 0.7 / 0.09, 0.2);
-        pearson(&values, 30, |k| {
-            if k == 0 {
-                0.0
-            } else {
-                0.3 * 0.7f64.powi(k as i32 - 1)
-            }
-        });
+        pearson(&values, 30, |k| if k == 0 { 0.0 } else { 0.3 * 0.7f64.powi(k as i32 - 1) });
         assert!(generator.geometric::<f64>(1, 1.0).is_err());
     }
 
     #[test]
     fn cauchy_numbers_have_their_median_and_tails() {
         let values = Generator::new(13).cauchy::<f64>(N, 1.0, 2.0).unwrap();
-        kolmogorov(&values, |x| {
-            0.5 + ((x - 1.0) / 2.0).atan() / std::f64::consts::PI
-        });
+        kolmogorov(&values, |x| 0.5 + ((x - 1.0) / 2.0).atan() / std::f64::consts::PI);
     }
 
     #[test]

@@ -99,17 +99,9 @@ pub fn c2c<T: FftReal>(
         return Vec::new();
     }
     let fft = if inverse {
-        plan(
-            n,
-            |p| &mut p.inverse,
-            || FftPlanner::new().plan_fft_inverse(n),
-        )
+        plan(n, |p| &mut p.inverse, || FftPlanner::new().plan_fft_inverse(n))
     } else {
-        plan(
-            n,
-            |p| &mut p.forward,
-            || FftPlanner::new().plan_fft_forward(n),
-        )
+        plan(n, |p| &mut p.forward, || FftPlanner::new().plan_fft_forward(n))
     };
     along(x, dim, n, n, scale, || {
         let mut scratch = vec![Complex::zero(); fft.get_outofplace_scratch_len()];
@@ -128,11 +120,7 @@ pub fn r2c<T: FftReal>(x: Strided<T>, dim: usize, scale: T) -> Vec<Complex<T>> {
         return Vec::new();
     }
     let half = n / 2 + 1;
-    let fft = plan(
-        n,
-        |p| &mut p.to_complex,
-        || RealFftPlanner::new().plan_fft_forward(n),
-    );
+    let fft = plan(n, |p| &mut p.to_complex, || RealFftPlanner::new().plan_fft_forward(n));
     along(x, dim, n, half, scale, || {
         let mut scratch = fft.make_scratch_vec();
         let fft = &fft;
@@ -150,21 +138,12 @@ pub fn r2c<T: FftReal>(x: Strided<T>, dim: usize, scale: T) -> Vec<Complex<T>> {
 /// parts of the first value and, for even `n`, of the last are ignored.
 pub fn c2r<T: FftReal>(x: Strided<Complex<T>>, dim: usize, n: usize, scale: T) -> Vec<T> {
     let half = n / 2 + 1;
-    let lines: usize = x
-        .shape
-        .iter()
-        .enumerate()
-        .filter(|&(d, _)| d != dim)
-        .map(|(_, &s)| s)
-        .product();
+    let lines: usize =
+        x.shape.iter().enumerate().filter(|&(d, _)| d != dim).map(|(_, &s)| s).product();
     if n == 0 || lines == 0 {
         return Vec::new();
     }
-    let fft = plan(
-        n,
-        |p| &mut p.to_real,
-        || RealFftPlanner::new().plan_fft_inverse(n),
-    );
+    let fft = plan(n, |p| &mut p.to_real, || RealFftPlanner::new().plan_fft_inverse(n));
     along(x, dim, half, n, scale, || {
         let mut scratch = fft.make_scratch_vec();
         let fft = &fft;
@@ -214,21 +193,14 @@ where
     let step = x.strides[dim];
     let inner: usize = x.shape[dim + 1..].iter().product();
     let without_dim = |d: usize| if d < dim { d } else { d + 1 };
-    let others: crate::Dims = (0..x.shape.len() - 1)
-        .map(|d| x.shape[without_dim(d)])
-        .collect();
-    let strides: crate::Strides = (0..x.shape.len() - 1)
-        .map(|d| x.strides[without_dim(d)])
-        .collect();
+    let others: crate::Dims = (0..x.shape.len() - 1).map(|d| x.shape[without_dim(d)]).collect();
+    let strides: crate::Strides =
+        (0..x.shape.len() - 1).map(|d| x.strides[without_dim(d)]).collect();
     let lines: usize = others.iter().product();
     let (others, strides) = collapse(&others, [&strides]);
 
     let at_once = TILE / n_in.max(n_out);
-    let at_once = if inner == 1 {
-        at_once.max(1)
-    } else {
-        at_once.max(MIN_STRIDED_LINES)
-    };
+    let at_once = if inner == 1 { at_once.max(1) } else { at_once.max(MIN_STRIDED_LINES) };
     let cost = n_out * (n_out.ilog2() as usize + 1);
     let mut buffer = Vec::<O>::with_capacity(lines * n_out);
     let target = Target(buffer.as_mut_ptr());
@@ -302,19 +274,14 @@ mod tests {
         let mut state = 1u64;
         (0..len)
             .map(|_| {
-                state = state
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
             })
             .collect()
     }
 
     fn complex_noise(len: usize) -> Vec<Complex<f64>> {
-        noise(2 * len)
-            .chunks(2)
-            .map(|p| Complex::new(p[0], p[1]))
-            .collect()
+        noise(2 * len).chunks(2).map(|p| Complex::new(p[0], p[1])).collect()
     }
 
     /// The definition, one line.
@@ -346,12 +313,7 @@ mod tests {
     fn follows_the_definition_for_every_kind_of_length() {
         for n in [1, 2, 3, 4, 7, 12, 16, 31, 97, 128, 251] {
             let data = complex_noise(n);
-            let x = Strided {
-                data: &data,
-                shape: &[n],
-                strides: &[1],
-                offset: 0,
-            };
+            let x = Strided { data: &data, shape: &[n], strides: &[1], offset: 0 };
             close(&c2c(x, 0, false, 1.0), &slow(&data, false));
             let half: Vec<_> = slow(&data, true).iter().map(|v| v * 0.5).collect();
             close(&c2c(x, 0, true, 0.5), &half);
@@ -363,12 +325,7 @@ mod tests {
         let data = complex_noise(5 * 6 * 7);
         // A view of shape (7, 5, 6) whose first two dimensions are swapped and whose last is flipped.
         let (shape, strides) = ([7, 5, 6], [1isize, 42, -7]);
-        let x = Strided {
-            data: &data,
-            shape: &shape,
-            strides: &strides,
-            offset: 35,
-        };
+        let x = Strided { data: &data, shape: &shape, strides: &strides, offset: 35 };
         let at = |i: usize, j: usize, k: usize| data[35 + i + 42 * j - 7 * k];
         for dim in 0..3 {
             let out = c2c(x, dim, false, 1.0);
@@ -403,27 +360,16 @@ mod tests {
             let half = n / 2 + 1;
             let data = noise(3 * n);
             // Lines along dimension zero.
-            let x = Strided {
-                data: &data,
-                shape: &[n, 3],
-                strides: &[3, 1],
-                offset: 0,
-            };
+            let x = Strided { data: &data, shape: &[n, 3], strides: &[3, 1], offset: 0 };
             let out = r2c(x, 0, 2.0);
             for column in 0..3 {
-                let line: Vec<_> = (0..n)
-                    .map(|j| Complex::new(2.0 * data[3 * j + column], 0.0))
-                    .collect();
+                let line: Vec<_> =
+                    (0..n).map(|j| Complex::new(2.0 * data[3 * j + column], 0.0)).collect();
                 let got: Vec<_> = (0..half).map(|j| out[3 * j + column]).collect();
                 close(&got, &slow(&line, false)[..half]);
             }
             let strides = contiguous_strides(&[half, 3]);
-            let spectrum = Strided {
-                data: &out,
-                shape: &[half, 3],
-                strides: &strides,
-                offset: 0,
-            };
+            let spectrum = Strided { data: &out, shape: &[half, 3], strides: &strides, offset: 0 };
             let back = c2r(spectrum, 0, n, 0.5 / n as f64);
             for (a, b) in back.iter().zip(&data) {
                 assert!((a - b).abs() < 1e-12);
@@ -433,17 +379,8 @@ mod tests {
 
     #[test]
     fn imaginary_parts_of_the_ends_are_ignored() {
-        let data = [
-            Complex::new(4.0, 9.0),
-            Complex::new(0.0, 0.0),
-            Complex::new(2.0, -3.0),
-        ];
-        let x = Strided {
-            data: &data,
-            shape: &[3],
-            strides: &[1],
-            offset: 0,
-        };
+        let data = [Complex::new(4.0, 9.0), Complex::new(0.0, 0.0), Complex::new(2.0, -3.0)];
+        let x = Strided { data: &data, shape: &[3], strides: &[1], offset: 0 };
         // (4 + 2 (-1)^k) / 4
         assert_eq!(c2r(x, 0, 4, 0.25), [1.5, 0.5, 1.5, 0.5]);
         // Missing values count as zero.
@@ -453,24 +390,14 @@ mod tests {
     #[test]
     fn many_lines_and_empty_input() {
         let data: Vec<f32> = (0..1000 * 64).map(|i| (i % 64) as f32).collect();
-        let x = Strided {
-            data: &data,
-            shape: &[1000, 64],
-            strides: &[64, 1],
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &[1000, 64], strides: &[64, 1], offset: 0 };
         let out = r2c(x, 1, 1.0);
         assert_eq!(out.len(), 1000 * 33);
         for line in out.chunks(33) {
             assert_eq!(line[0], Complex::new(2016.0, 0.0));
             assert_eq!(line, &out[..33]);
         }
-        let none = Strided {
-            data: &data,
-            shape: &[0, 64],
-            strides: &[64, 1],
-            offset: 0,
-        };
+        let none = Strided { data: &data, shape: &[0, 64], strides: &[64, 1], offset: 0 };
         assert!(r2c(none, 1, 1.0).is_empty());
     }
 }

@@ -90,22 +90,11 @@ fn density(a: f64, x: f64) -> f64 {
     let w = 1.0 / (a * a);
     let stirling = polynomial(
         w,
-        [
-            1.0 / 12.0,
-            -1.0 / 360.0,
-            1.0 / 1260.0,
-            -1.0 / 1680.0,
-            1.0 / 1188.0,
-            -691.0 / 360360.0,
-        ],
+        [1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0, -1.0 / 1680.0, 1.0 / 1188.0, -691.0 / 360360.0],
     ) / a;
     // Far from `a` the ratio itself keeps the digits.
     let (mu, ratio) = ((x - a) / a, x / a);
-    let rest = if mu.abs() < 0.3 {
-        ln_1p_rest(mu)
-    } else {
-        ratio.ln() - (ratio - 1.0)
-    };
+    let rest = if mu.abs() < 0.3 { ln_1p_rest(mu) } else { ratio.ln() - (ratio - 1.0) };
     (a * rest - stirling).exp() / (2.0 * PI * a).sqrt()
 }
 
@@ -189,11 +178,7 @@ static UNIFORM: LazyLock<[[f64; POWERS]; ORDERS]> = LazyLock::new(|| {
         -534703531.0 / 902961561600.0,
     ];
     let first = |n: usize| {
-        if n == 0 {
-            -1.0 / 3.0
-        } else {
-            (n + 2) as f64 * alpha[n + 2]
-        }
+        if n == 0 { -1.0 / 3.0 } else { (n + 2) as f64 * alpha[n + 2] }
     };
     let mut row: [f64; ALL] = std::array::from_fn(|n| if n + 2 <= ALL { first(n) } else { 0.0 });
     std::array::from_fn(|k| {
@@ -217,17 +202,10 @@ fn uniform(a: f64, x: f64) -> Half {
     let mu = (x - a) / a;
     let half_square = -ln_1p_rest(mu);
     let eta = (2.0 * half_square).sqrt().copysign(mu);
-    let sum = UNIFORM
-        .iter()
-        .rev()
-        .fold(0.0, |sum, row| sum / a + polynomial(eta, *row));
+    let sum = UNIFORM.iter().rev().fold(0.0, |sum, row| sum / a + polynomial(eta, *row));
     let rest = (-a * half_square).exp() / (2.0 * PI * a).sqrt() * sum;
     let main = 0.5 * erfc(eta.abs() * (0.5 * a).sqrt());
-    if mu < 0.0 {
-        Half::Lower(main - rest)
-    } else {
-        Half::Upper(main + rest)
-    }
+    if mu < 0.0 { Half::Lower(main - rest) } else { Half::Upper(main + rest) }
 }
 
 #[cfg(test)]
@@ -255,16 +233,8 @@ mod tests {
             (1000.0, 1500.0, 1.0, 2.204698611388996e-43),
         ];
         for (a, x, lower, upper) in cases {
-            assert!(
-                (igamma(a, x) / lower - 1.0).abs() < 3e-13,
-                "{a} {x} {}",
-                igamma(a, x)
-            );
-            assert!(
-                (igammac(a, x) / upper - 1.0).abs() < 3e-13,
-                "{a} {x} {}",
-                igammac(a, x)
-            );
+            assert!((igamma(a, x) / lower - 1.0).abs() < 3e-13, "{a} {x} {}", igamma(a, x));
+            assert!((igammac(a, x) / upper - 1.0).abs() < 3e-13, "{a} {x} {}", igammac(a, x));
         }
     }
 
@@ -274,13 +244,7 @@ mod tests {
         assert_eq!((igamma(2.0, 0.0), igammac(2.0, 0.0)), (0.0, 1.0));
         assert_eq!((igamma(0.0, 2.0), igammac(0.0, 2.0)), (1.0, 0.0));
         assert_eq!((igamma(2.0, inf), igamma(inf, 2.0)), (1.0, 0.0));
-        for (a, x) in [
-            (0.0, 0.0),
-            (-1.0, 1.0),
-            (1.0, -1.0),
-            (inf, inf),
-            (f64::NAN, 1.0),
-        ] {
+        for (a, x) in [(0.0, 0.0), (-1.0, 1.0), (1.0, -1.0), (inf, inf), (f64::NAN, 1.0)] {
             assert!(igamma(a, x).is_nan() && igammac(a, x).is_nan());
         }
     }

@@ -52,11 +52,7 @@ fn put<T: Element>(
     combine: impl Fn(T, T) -> T + Sync,
 ) -> Result<()> {
     let plan = Plan::new(target.shape, target.strides, indices, insert_at)?;
-    assert_eq!(
-        values.shape,
-        &plan.shape[..],
-        "index_put: values are not broadcast"
-    );
+    assert_eq!(values.shape, &plan.shape[..], "index_put: values are not broadcast");
     // SAFETY: the plan's positions are made of checked indices and of the target's dimensions.
     unsafe { write(&target, &plan.base, 1, &plan.index(), values, combine) };
     Ok(())
@@ -82,11 +78,7 @@ impl Plan {
         insert_at: usize,
     ) -> Result<Self> {
         assert_eq!(indices.len(), shape.len(), "one entry for each dimension");
-        let common: &[usize] = indices
-            .iter()
-            .flatten()
-            .next()
-            .map_or(&[], |index| index.shape);
+        let common: &[usize] = indices.iter().flatten().next().map_or(&[], |index| index.shape);
         let mut offsets = vec![0isize; common.iter().product()];
         let mut plan = Self {
             offsets: Vec::new(),
@@ -109,27 +101,18 @@ impl Plan {
         plan.offsets = offsets;
         plan.shape.insert_many(insert_at, common.iter().copied());
         plan.base.insert_many(insert_at, common.iter().map(|_| 0));
-        plan.along
-            .insert_many(insert_at, contiguous_strides(common));
+        plan.along.insert_many(insert_at, contiguous_strides(common));
         Ok(plan)
     }
 
     fn index(&self) -> Strided<'_, isize> {
-        Strided {
-            data: &self.offsets,
-            shape: &self.shape,
-            strides: &self.along,
-            offset: 0,
-        }
+        Strided { data: &self.offsets, shape: &self.shape, strides: &self.along, offset: 0 }
     }
 }
 
 /// Sets the elements of `target` where the mask, broadcast to its shape, is not zero.
 pub fn masked_fill<T: Element>(target: StridedMut<T>, mask: &Strided<u8>, value: T) {
-    assert_eq!(
-        target.shape, mask.shape,
-        "masked_fill: the mask is not broadcast"
-    );
+    assert_eq!(target.shape, mask.shape, "masked_fill: the mask is not broadcast");
     let len = mask.len();
     let (shape, strides) = collapse(target.shape, [target.strides, mask.strides]);
     let last = shape.len() - 1;
@@ -137,32 +120,26 @@ pub fn masked_fill<T: Element>(target: StridedMut<T>, mask: &Strided<u8>, value:
     par::for_ranges(len, par::GRAIN, |range| {
         // Captured whole: its pointer alone may not cross threads.
         let target = &target;
-        runs(
-            &shape,
-            [&strides[0], &strides[1]],
-            range,
-            |_, [to, from], len| {
-                let to = target.offset as isize + to;
-                let from = mask.offset as isize + from;
-                // SAFETY, here and below: positions come from the views' own shapes and strides, and
-                // the ranges of different threads do not meet.
-                if step == 1 && mask_step == 1 {
-                    let place =
-                        unsafe { std::slice::from_raw_parts_mut(target.data.offset(to), len) };
-                    for (old, &set) in place.iter_mut().zip(&mask.data[from as usize..][..len]) {
-                        *old = if set != 0 { value } else { *old };
-                    }
-                    return;
+        runs(&shape, [&strides[0], &strides[1]], range, |_, [to, from], len| {
+            let to = target.offset as isize + to;
+            let from = mask.offset as isize + from;
+            // SAFETY, here and below: positions come from the views' own shapes and strides, and
+            // the ranges of different threads do not meet.
+            if step == 1 && mask_step == 1 {
+                let place = unsafe { std::slice::from_raw_parts_mut(target.data.offset(to), len) };
+                for (old, &set) in place.iter_mut().zip(&mask.data[from as usize..][..len]) {
+                    *old = if set != 0 { value } else { *old };
                 }
-                for i in 0..len as isize {
-                    unsafe {
-                        if mask.at(from + i * mask_step) != 0 {
-                            *target.data.offset(to + i * step) = value;
-                        }
+                return;
+            }
+            for i in 0..len as isize {
+                unsafe {
+                    if mask.at(from + i * mask_step) != 0 {
+                        *target.data.offset(to + i * step) = value;
                     }
                 }
-            },
-        );
+            }
+        });
     });
 }
 
@@ -173,10 +150,7 @@ pub fn masked_scatter<T: Element>(
     mask: &Strided<u8>,
     source: &[T],
 ) -> Result<()> {
-    assert_eq!(
-        target.shape, mask.shape,
-        "masked_scatter: the mask is not broadcast"
-    );
+    assert_eq!(target.shape, mask.shape, "masked_scatter: the mask is not broadcast");
     let len = mask.len();
     let (shape, strides) = collapse(target.shape, [target.strides, mask.strides]);
     let last = shape.len() - 1;
@@ -185,9 +159,8 @@ pub fn masked_scatter<T: Element>(
     runs(&shape, [&strides[1]], 0..len, |_, [from], len| {
         let from = mask.offset as isize + from;
         // SAFETY: positions come from the view's own shape and strides.
-        places += (0..len as isize)
-            .filter(|i| unsafe { mask.at(from + i * mask_step) } != 0)
-            .count();
+        places +=
+            (0..len as isize).filter(|i| unsafe { mask.at(from + i * mask_step) } != 0).count();
     });
     if source.len() < places {
         return Err(Error::Value(
@@ -195,23 +168,18 @@ pub fn masked_scatter<T: Element>(
         ));
     }
     let mut next = source.iter();
-    runs(
-        &shape,
-        [&strides[0], &strides[1]],
-        0..len,
-        |_, [to, from], len| {
-            let to = target.offset as isize + to;
-            let from = mask.offset as isize + from;
-            for i in 0..len as isize {
-                // SAFETY: positions come from the views' own shapes and strides.
-                unsafe {
-                    if mask.at(from + i * mask_step) != 0 {
-                        *target.data.offset(to + i * step) = *next.next().expect("counted");
-                    }
+    runs(&shape, [&strides[0], &strides[1]], 0..len, |_, [to, from], len| {
+        let to = target.offset as isize + to;
+        let from = mask.offset as isize + from;
+        for i in 0..len as isize {
+            // SAFETY: positions come from the views' own shapes and strides.
+            unsafe {
+                if mask.at(from + i * mask_step) != 0 {
+                    *target.data.offset(to + i * step) = *next.next().expect("counted");
                 }
             }
-        },
-    );
+        }
+    });
     Ok(())
 }
 

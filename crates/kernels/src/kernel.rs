@@ -132,10 +132,7 @@ mod tests {
     fn rare_elements_go_the_slow_way() {
         let data: Vec<i64> = (0..3000).collect();
         let kernel = wide1_except(|v: i64| v, |v| v % 1000 == 5, |v| -v);
-        let expected: Vec<i64> = data
-            .iter()
-            .map(|&v| if v % 1000 == 5 { -v } else { v })
-            .collect();
+        let expected: Vec<i64> = data.iter().map(|&v| if v % 1000 == 5 { -v } else { v }).collect();
         let mut out = [MaybeUninit::uninit(); 3000];
         kernel(&mut out, &data);
         // SAFETY: the kernel has written every element.

@@ -25,10 +25,7 @@ struct Buffer<T> {
 
 impl<T: Element> Buffer<T> {
     fn new() -> Self {
-        Buffer {
-            elements: [MaybeUninit::uninit(); CHUNK],
-            repeats: false,
-        }
+        Buffer { elements: [MaybeUninit::uninit(); CHUNK], repeats: false }
     }
 }
 
@@ -62,11 +59,7 @@ impl<T: Element> Operand<T> {
         } else {
             Layout::Strided
         };
-        Operand {
-            data: view.data.as_ptr().wrapping_add(view.offset),
-            strides,
-            layout,
-        }
+        Operand { data: view.data.as_ptr().wrapping_add(view.offset), strides, layout }
     }
 
     /// The elements of a segment.
@@ -90,9 +83,7 @@ impl<T: Element> Operand<T> {
         if self.layout == Layout::Repeated {
             if !buffer.repeats {
                 // SAFETY: the view is not empty.
-                buffer
-                    .elements
-                    .fill(MaybeUninit::new(unsafe { *self.data }));
+                buffer.elements.fill(MaybeUninit::new(unsafe { *self.data }));
                 buffer.repeats = true;
             }
         } else {
@@ -165,11 +156,7 @@ impl Index {
     }
 
     fn position(&self, strides: &[isize]) -> isize {
-        self.0
-            .iter()
-            .zip(strides)
-            .map(|(&index, &stride)| index as isize * stride)
-            .sum()
+        self.0.iter().zip(strides).map(|(&index, &stride)| index as isize * stride).sum()
     }
 
     /// Moves `by` elements on, at most to the start of the next row.
@@ -207,18 +194,12 @@ impl Cut {
     fn new(layouts: &[Layout]) -> Self {
         let runs = layouts.iter().all(|&layout| layout == Layout::Run);
         let flat = layouts.iter().all(|&layout| layout != Layout::Strided);
-        Cut {
-            longest: if runs { usize::MAX } else { CHUNK },
-            flat,
-        }
+        Cut { longest: if runs { usize::MAX } else { CHUNK }, flat }
     }
 
     /// The same, for results that go through a buffer too.
     fn buffered(layouts: &[Layout]) -> Self {
-        Cut {
-            longest: CHUNK,
-            ..Cut::new(layouts)
-        }
+        Cut { longest: CHUNK, ..Cut::new(layouts) }
     }
 
     /// Calls `f` on the segments of `range`: rows where it matters and they are long, else pieces
@@ -228,11 +209,7 @@ impl Cut {
         let inner = dims[dims.len() - 1];
         let by_rows = !self.flat && inner >= SHORT_ROW;
         let index = Index::new(dims, range.start);
-        let mut segment = Segment {
-            start: range.start,
-            len: 0,
-            index,
-        };
+        let mut segment = Segment { start: range.start, len: 0, index };
         while segment.start < range.end {
             segment.len = (range.end - segment.start).min(self.longest);
             if by_rows {
@@ -268,16 +245,14 @@ fn untangled<'a, T: Element>(
         return view;
     }
     *memory = (copy::contiguous(view), contiguous_strides(view.shape));
-    Strided {
-        data: &memory.0,
-        shape: view.shape,
-        strides: &memory.1,
-        offset: 0,
-    }
+    Strided { data: &memory.0, shape: view.shape, strides: &memory.1, offset: 0 }
 }
 
 /// Applies a kernel to every element.
 pub fn map1<A: Element, O: Element>(a: Strided<A>, grain: usize, kernel: &Kernel1<A, O>) -> Vec<O> {
+    if let Some(a) = a.as_slice() {
+        return par::fill(a.len(), grain, |range, out| kernel(out, &a[range]));
+    }
     let mut memory_a = Default::default();
     let a = untangled(a, &mut memory_a);
     let (dims, [sa]) = collapse(a.shape, [a.strides]);
@@ -306,6 +281,9 @@ pub fn map2<A: Element, B: Element, O: Element>(
     kernel: &Kernel2<A, B, O>,
 ) -> Vec<O> {
     assert_eq!(a.shape, b.shape, "operands are broadcast by the caller");
+    if let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) {
+        return par::fill(a.len(), grain, |range, out| kernel(out, &a[range.clone()], &b[range]));
+    }
     let mut memory_a = Default::default();
     let a = untangled(a, &mut memory_a);
     let mut memory_b = Default::default();
@@ -425,10 +403,7 @@ pub fn update1<A: Element, O: Element>(
         return;
     }
     // SAFETY: the offset lies within the target's memory.
-    let out = Target {
-        data: unsafe { out.data.add(out.offset) },
-        strides: so,
-    };
+    let out = Target { data: unsafe { out.data.add(out.offset) }, strides: so };
     let a = Operand::new(&a, &dims, sa);
     let cut = Cut::buffered(&[a.layout]);
     par::for_ranges(len, grain, |range| {
@@ -464,10 +439,7 @@ pub fn update2<A: Element, B: Element, O: Element>(
         return;
     }
     // SAFETY: the offset lies within the target's memory.
-    let out = Target {
-        data: unsafe { out.data.add(out.offset) },
-        strides: so,
-    };
+    let out = Target { data: unsafe { out.data.add(out.offset) }, strides: so };
     let (a, b) = (Operand::new(&a, &dims, sa), Operand::new(&b, &dims, sb));
     let cut = Cut::buffered(&[a.layout, b.layout]);
     par::for_ranges(len, grain, |range| {
@@ -504,23 +476,12 @@ mod tests {
             (&[60, 20, 100], &[100, 0, 1]),
         ];
         for &(shape, strides) in shapes {
-            let x = Strided {
-                data: &data,
-                shape,
-                strides,
-                offset: 0,
-            };
+            let x = Strided { data: &data, shape, strides, offset: 0 };
             let expected: Vec<i64> = copy::contiguous(x).iter().map(|v| v * 2 + 1).collect();
             for kernel in [simd1(|v: i64| v * 2 + 1), wide1(|v: i64| v * 2 + 1)] {
                 assert_eq!(map1(x, 1000, &kernel), expected, "{shape:?} {strides:?}");
             }
-            let sum = map3(
-                x,
-                x,
-                x,
-                1000,
-                &simd3(|a: i64, b: i64, c: i64| a + b - c + c + 1),
-            );
+            let sum = map3(x, x, x, 1000, &simd3(|a: i64, b: i64, c: i64| a + b - c + c + 1));
             assert_eq!(sum, expected);
         }
     }

@@ -6,12 +6,16 @@ use num_traits::{One, WrappingAdd, Zero};
 use rayon::prelude::*;
 
 use crate::linalg::Engine;
-use crate::{Element, Strided, collapse, par, positions};
+use crate::{Element, Strided, collapse, par, positions, simd};
 
 /// Products of at most this many multiplications run a plain loop.
 const SMALL: usize = 4096;
 /// From this many multiplications a single product is worth several threads.
 const LARGE: usize = 1 << 20;
+/// So few rows gain nothing from blocks.
+const FEW: usize = 4;
+/// Sums that are formed side by side.
+const LANES: usize = 32;
 /// Rows of the output that are computed together, so that each row of `b` is loaded once for all.
 const ROWS: usize = 4;
 /// Bytes of the output rows that are computed together: `ROWS` times as many sums stay in registers.
@@ -28,7 +32,7 @@ mod sealed {
     use super::*;
 
     /// The arithmetic of one element type.
-    pub trait Multiply: Element + Zero {
+    pub trait Multiply: Element + Zero + One {
         /// `sum + a * b`.
         fn multiply_add(sum: Self, a: Self, b: Self) -> Self;
 
@@ -56,9 +60,7 @@ impl<T: Element> View<'_, T> {
 
     /// The elements row after row.
     fn to_rows(self) -> Vec<T> {
-        (0..self.rows)
-            .flat_map(|i| (0..self.cols).map(move |j| self.at(i, j)))
-            .collect()
+        (0..self.rows).flat_map(|i| (0..self.cols).map(move |j| self.at(i, j))).collect()
     }
 }
 
@@ -150,14 +152,10 @@ fn plain<T>(x: View<'_, T>) -> Option<MatRef<'_, T>> {
     let apart = |step: isize, len: usize| usize::try_from(step).ok().filter(|&step| step >= len);
     if x.steps.1 == 1 {
         let step = apart(x.steps.0, x.cols)?;
-        Some(MatRef::from_row_major_slice_with_stride(
-            data, x.rows, x.cols, step,
-        ))
+        Some(MatRef::from_row_major_slice_with_stride(data, x.rows, x.cols, step))
     } else if x.steps.0 == 1 {
         let step = apart(x.steps.1, x.rows)?;
-        Some(MatRef::from_column_major_slice_with_stride(
-            data, x.rows, x.cols, step,
-        ))
+        Some(MatRef::from_column_major_slice_with_stride(data, x.rows, x.cols, step))
     } else {
         None
     }
@@ -238,10 +236,7 @@ pub fn matmul<T: MatmulElement>(a: Strided<T>, b: Strided<T>) -> Vec<T> {
             return out;
         }
     }
-    let (dims, strides) = collapse(
-        &a.shape[..outer],
-        [&a.strides[..outer], &b.strides[..outer]],
-    );
+    let (dims, strides) = collapse(&a.shape[..outer], [&a.strides[..outer], &b.strides[..outer]]);
     let pair = |index: usize| {
         let [a_at, b_at] = positions(index, &dims, &strides);
         let a = View {
@@ -268,22 +263,68 @@ pub fn matmul<T: MatmulElement>(a: Strided<T>, b: Strided<T>) -> Vec<T> {
         }
     } else {
         let matrices = count.div_ceil(threads).max(par::GRAIN.div_ceil(work));
-        out.par_chunks_mut(matrices * m * n)
-            .enumerate()
-            .for_each(|(part, out)| {
-                for (index, out) in out.chunks_exact_mut(m * n).enumerate() {
-                    let (a, b) = pair(part * matrices + index);
-                    one(a, b, out, false);
-                }
-            });
+        out.par_chunks_mut(matrices * m * n).enumerate().for_each(|(part, out)| {
+            for (index, out) in out.chunks_exact_mut(m * n).enumerate() {
+                let (a, b) = pair(part * matrices + index);
+                one(a, b, out, false);
+            }
+        });
     }
     out
+}
+
+/// The product of few rows and a matrix whose columns are runs of memory, as a linear layer has it:
+/// every element is the sum over two runs.
+struct Dots<'a, T> {
+    a: View<'a, T>,
+    b: View<'a, T>,
+    out: &'a mut [T],
+}
+
+impl<T: Multiply> simd::Task for Dots<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Dots { a, b, out } = self;
+        let len = a.cols;
+        for (i, out) in out.chunks_exact_mut(b.cols).enumerate() {
+            let row = &a.data[(a.start + i as isize * a.steps.0) as usize..][..len];
+            for (j, out) in out.iter_mut().enumerate() {
+                let column = &b.data[(b.start + j as isize * b.steps.1) as usize..][..len];
+                *out = dot(row, column);
+            }
+        }
+    }
+}
+
+/// The sum of the products of two runs of one length, in `LANES` sums that do not wait for each
+/// other.
+#[inline(always)]
+fn dot<T: Multiply>(x: &[T], y: &[T]) -> T {
+    let mut sums = [T::zero(); LANES];
+    let (x_chunks, y_chunks) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
+    let rest = x_chunks.remainder().iter().zip(y_chunks.remainder());
+    for (x, y) in x_chunks.zip(y_chunks) {
+        for lane in 0..LANES {
+            sums[lane] = T::multiply_add(sums[lane], x[lane], y[lane]);
+        }
+    }
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        for lane in 0..width {
+            sums[lane] = T::multiply_add(sums[lane], sums[lane + width], T::one());
+        }
+    }
+    rest.fold(sums[0], |sum, (&x, &y)| T::multiply_add(sum, x, y))
 }
 
 /// One product, written into `out`, which is zero. How the sums are formed does not depend on
 /// whether several threads may be used.
 fn one<T: Multiply>(a: View<'_, T>, b: View<'_, T>, out: &mut [T], parallel: bool) {
     let work = a.rows * a.cols * b.cols;
+    if a.rows <= FEW && a.steps.1 == 1 && b.steps.0 == 1 && a.cols >= LANES {
+        return simd::run_wide(Dots { a, b, out });
+    }
     if work > SMALL {
         return T::large(a, b, out, parallel && work >= LARGE);
     }
@@ -312,9 +353,8 @@ mod tests {
     fn slow<T: Multiply>(a: &[T], b: &[T], m: usize, k: usize, n: usize) -> Vec<T> {
         (0..m * n)
             .map(|i| {
-                (0..k).fold(T::zero(), |s, p| {
-                    T::multiply_add(s, a[i / n * k + p], b[p * n + i % n])
-                })
+                (0..k)
+                    .fold(T::zero(), |s, p| T::multiply_add(s, a[i / n * k + p], b[p * n + i % n]))
             })
             .collect()
     }
@@ -335,44 +375,19 @@ mod tests {
             let b: Vec<T> = (0..k * n).map(|i| make(i * 7 + 3)).collect();
             let want = slow(&a, &b, m, k, n);
             let (sa, sb) = (contiguous_strides(&[m, k]), contiguous_strides(&[k, n]));
-            let a_view = Strided {
-                data: &a,
-                shape: &[m, k],
-                strides: &sa,
-                offset: 0,
-            };
-            let b_view = Strided {
-                data: &b,
-                shape: &[k, n],
-                strides: &sb,
-                offset: 0,
-            };
+            let a_view = Strided { data: &a, shape: &[m, k], strides: &sa, offset: 0 };
+            let b_view = Strided { data: &b, shape: &[k, n], strides: &sb, offset: 0 };
             assert_eq!(matmul(a_view, b_view), want, "{m} {k} {n}");
             let at: Vec<T> = (0..m * k).map(|i| a[i % m * k + i / m]).collect();
             let bt: Vec<T> = (0..k * n).map(|i| b[i % k * n + i / k]).collect();
             let (ta, tb) = ([1, m as isize], [1, k as isize]);
-            let a_view = Strided {
-                data: &at,
-                shape: &[m, k],
-                strides: &ta,
-                offset: 0,
-            };
-            let b_view = Strided {
-                data: &bt,
-                shape: &[k, n],
-                strides: &tb,
-                offset: 0,
-            };
+            let a_view = Strided { data: &at, shape: &[m, k], strides: &ta, offset: 0 };
+            let b_view = Strided { data: &bt, shape: &[k, n], strides: &tb, offset: 0 };
             assert_eq!(matmul(a_view, b_view), want, "{m} {k} {n}");
             if k > 0 {
                 let flipped: Vec<T> = a.iter().rev().copied().collect();
                 let (strides, offset) = ([-(k as isize), -1], m * k - 1);
-                let a_view = Strided {
-                    data: &flipped,
-                    shape: &[m, k],
-                    strides: &strides,
-                    offset,
-                };
+                let a_view = Strided { data: &flipped, shape: &[m, k], strides: &strides, offset };
                 assert_eq!(matmul(a_view, b_view), want, "{m} {k} {n}");
             }
         }
@@ -396,36 +411,15 @@ mod tests {
     fn broadcast_batches() {
         let a: Vec<i64> = (0..3 * 40 * 8).collect();
         let b: Vec<i64> = (0..8 * 30).map(|i| i % 13).collect();
-        let a_view = Strided {
-            data: &a,
-            shape: &[3, 40, 8],
-            strides: &[320, 8, 1],
-            offset: 0,
-        };
-        let b_view = Strided {
-            data: &b,
-            shape: &[3, 8, 30],
-            strides: &[0, 30, 1],
-            offset: 0,
-        };
+        let a_view = Strided { data: &a, shape: &[3, 40, 8], strides: &[320, 8, 1], offset: 0 };
+        let b_view = Strided { data: &b, shape: &[3, 8, 30], strides: &[0, 30, 1], offset: 0 };
         assert_eq!(matmul(a_view, b_view), slow(&a, &b, 120, 8, 30));
         // The batch of `a` turned around: it is no longer one matrix.
-        let a_view = Strided {
-            strides: &[-320, 8, 1],
-            offset: 640,
-            ..a_view
-        };
-        let want: Vec<i64> = (0..3)
-            .rev()
-            .flat_map(|i| slow(&a[i * 320..], &b, 40, 8, 30))
-            .collect();
+        let a_view = Strided { strides: &[-320, 8, 1], offset: 640, ..a_view };
+        let want: Vec<i64> =
+            (0..3).rev().flat_map(|i| slow(&a[i * 320..], &b, 40, 8, 30)).collect();
         assert_eq!(matmul(a_view, b_view), want);
-        let one = Strided {
-            data: &[2i64],
-            shape: &[3, 1, 1],
-            strides: &[0, 0, 0],
-            offset: 0,
-        };
+        let one = Strided { data: &[2i64], shape: &[3, 1, 1], strides: &[0, 0, 0], offset: 0 };
         assert_eq!(matmul(one, one), [4, 4, 4]);
     }
 
@@ -433,18 +427,8 @@ mod tests {
     fn nan_and_infinity_reach_the_sums() {
         let a = [f64::INFINITY, 1.0];
         let b = [0.0, 1.0];
-        let a = Strided {
-            data: &a,
-            shape: &[1, 2],
-            strides: &[2, 1],
-            offset: 0,
-        };
-        let b = Strided {
-            data: &b,
-            shape: &[2, 1],
-            strides: &[1, 1],
-            offset: 0,
-        };
+        let a = Strided { data: &a, shape: &[1, 2], strides: &[2, 1], offset: 0 };
+        let b = Strided { data: &b, shape: &[2, 1], strides: &[1, 1], offset: 0 };
         assert!(matmul(a, b)[0].is_nan());
     }
 }

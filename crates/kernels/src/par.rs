@@ -63,9 +63,7 @@ pub fn fill<T: crate::Element>(
     let mut buffer = Vec::<T>::with_capacity(len);
     let target = Target(buffer.as_mut_ptr());
     // SAFETY: `for_ranges` hands out disjoint ranges within `0..len`.
-    for_ranges(len, grain, |range| {
-        f(range.clone(), unsafe { target.part(&range) })
-    });
+    for_ranges(len, grain, |range| f(range.clone(), unsafe { target.part(&range) }));
     // SAFETY: the ranges cover `0..len` and `f` writes each part completely.
     unsafe { buffer.set_len(len) };
     buffer

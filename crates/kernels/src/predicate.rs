@@ -114,16 +114,7 @@ mod tests {
     use super::*;
 
     fn ask<T: PredicateElement>(kind: Predicate, x: &[T]) -> Vec<u8> {
-        predicate(
-            kind,
-            Strided {
-                data: x,
-                shape: &[x.len()],
-                strides: &[1],
-                offset: 0,
-            },
-        )
-        .unwrap()
+        predicate(kind, Strided { data: x, shape: &[x.len()], strides: &[1], offset: 0 }).unwrap()
     }
 
     #[test]

@@ -54,9 +54,8 @@ impl Generator {
 
     /// Continues from where [`Generator::state`] was taken.
     pub fn set_state(&mut self, state: &[u8]) -> Result<()> {
-        let state: &[u8; STATE_BYTES] = state
-            .try_into()
-            .map_err(|_| Error::Value("RNG state is wrong size".into()))?;
+        let state: &[u8; STATE_BYTES] =
+            state.try_into().map_err(|_| Error::Value("RNG state is wrong size".into()))?;
         let (seed, counter) = state.split_at(8);
         self.seed = u64::from_le_bytes(seed.try_into().expect("eight bytes"));
         self.counter = u64::from_le_bytes(counter.try_into().expect("eight bytes"));
@@ -100,9 +99,7 @@ impl Generator {
 
     /// `n` numbers from the normal distribution.
     pub fn normal<T: Real>(&mut self, n: usize, mean: T, std: T) -> Result<Vec<T>> {
-        require(std >= T::zero(), || {
-            format!("normal expects std >= 0.0, but found std {std}")
-        })?;
+        require(std >= T::zero(), || format!("normal expects std >= 0.0, but found std {std}"))?;
         Ok(T::normals(self, n, move |value| value * std + mean))
     }
 
@@ -127,9 +124,8 @@ impl Generator {
             format!("bernoulli_ expects p to be in [0, 1], but got p={p}")
         })?;
         let threshold = (p * WORDS).round() as u64;
-        Ok(self.fill_blocks(n, |_, _, block| {
-            block.map(|word| u8::from(u64::from(word) < threshold))
-        }))
+        Ok(self
+            .fill_blocks(n, |_, _, block| block.map(|word| u8::from(u64::from(word) < threshold))))
     }
 
     /// `n` integers, each of `low..high` exactly as likely as the others.
@@ -199,9 +195,7 @@ impl Generator {
         n: usize,
         make: impl Fn(u64) -> T + Sync,
     ) -> Vec<T> {
-        self.fill_blocks(n, |_, _, block| {
-            [make(word(block, 0)), make(word(block, 1))]
-        })
+        self.fill_blocks(n, |_, _, block| [make(word(block, 0)), make(word(block, 1))])
     }
 
     /// `n` elements, each from a stream of its own: for methods that draw until they accept.
@@ -224,11 +218,7 @@ impl Generator {
 
 /// An error in the given words unless the condition holds.
 pub(crate) fn require(holds: bool, words: impl FnOnce() -> String) -> Result<()> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Error::Value(words()))
-    }
+    if holds { Ok(()) } else { Err(Error::Value(words())) }
 }
 
 /// How many values a random word has.
@@ -276,13 +266,7 @@ pub struct Stream {
 
 impl Stream {
     fn new(seed: u64, counter: u64) -> Self {
-        Self {
-            seed,
-            counter,
-            draw: 0,
-            spare_word: None,
-            spare_normal: None,
-        }
+        Self { seed, counter, draw: 0, spare_word: None, spare_normal: None }
     }
 
     /// The next 64 random bits.

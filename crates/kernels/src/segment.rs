@@ -52,10 +52,8 @@ impl Segments<'_> {
                 Ok(bounds)
             }
             Segments::Offsets(offsets) => {
-                let bounds: Option<Vec<usize>> = offsets
-                    .iter()
-                    .map(|&offset| usize::try_from(offset).ok())
-                    .collect();
+                let bounds: Option<Vec<usize>> =
+                    offsets.iter().map(|&offset| usize::try_from(offset).ok()).collect();
                 match bounds {
                     Some(bounds)
                         if bounds.is_sorted() && bounds.last().is_some_and(|&end| end <= rows) =>
@@ -78,10 +76,7 @@ pub fn segment_reduce<T: Real>(
     kind: SegmentReduce,
     initial: Option<T>,
 ) -> Result<Vec<T>> {
-    let (&rows, _) = x
-        .shape
-        .split_first()
-        .expect("segments are along the first dimension");
+    let (&rows, _) = x.shape.split_first().expect("segments are along the first dimension");
     let bounds = segments.bounds(rows)?;
     Ok(match kind {
         SegmentReduce::Sum => reduce(x, &bounds, initial.unwrap_or(T::zero()), |a, b| a + b),
@@ -128,33 +123,24 @@ fn reduce<T: Real>(
     let data = row_major(x);
     let shape = [segments, width];
     let per_segment = (data.len() / (segments * width).max(1)).max(1);
-    par::fill(
-        segments * width,
-        par::GRAIN.div_ceil(per_segment),
-        |range, out| {
-            let start = range.start;
-            runs(
-                &shape,
-                [&[1, 0], &[0, 1]],
-                range,
-                |linear, [segment, column], len| {
-                    let out = &mut out[linear - start..][..len];
-                    for slot in out.iter_mut() {
-                        slot.write(initial);
-                    }
-                    // SAFETY: all of it has just been written.
-                    let out = unsafe { &mut *(std::ptr::from_mut(out) as *mut [T]) };
-                    let (segment, column) = (segment as usize, column as usize);
-                    for row in bounds[segment]..bounds[segment + 1] {
-                        let row = &data[row * width + column..][..len];
-                        for (sum, &value) in out.iter_mut().zip(row) {
-                            *sum = combine(*sum, value);
-                        }
-                    }
-                },
-            );
-        },
-    )
+    par::fill(segments * width, par::GRAIN.div_ceil(per_segment), |range, out| {
+        let start = range.start;
+        runs(&shape, [&[1, 0], &[0, 1]], range, |linear, [segment, column], len| {
+            let out = &mut out[linear - start..][..len];
+            for slot in out.iter_mut() {
+                slot.write(initial);
+            }
+            // SAFETY: all of it has just been written.
+            let out = unsafe { &mut *(std::ptr::from_mut(out) as *mut [T]) };
+            let (segment, column) = (segment as usize, column as usize);
+            for row in bounds[segment]..bounds[segment + 1] {
+                let row = &data[row * width + column..][..len];
+                for (sum, &value) in out.iter_mut().zip(row) {
+                    *sum = combine(*sum, value);
+                }
+            }
+        });
+    })
 }
 
 #[cfg(test)]
@@ -162,12 +148,7 @@ mod tests {
     use super::*;
 
     fn view<'a>(data: &'a [f64], shape: &'a [usize], strides: &'a [isize]) -> Strided<'a, f64> {
-        Strided {
-            data,
-            shape,
-            strides,
-            offset: 0,
-        }
+        Strided { data, shape, strides, offset: 0 }
     }
 
     const X: [f64; 8] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
@@ -182,10 +163,7 @@ mod tests {
         assert_eq!(run(SegmentReduce::Max), [5.0, 6.0, -inf, -inf, 7.0, 8.0]);
         assert_eq!(run(SegmentReduce::Min), [1.0, 2.0, inf, inf, 7.0, 8.0]);
         let mean = run(SegmentReduce::Mean);
-        assert_eq!(
-            (mean[..2].to_vec(), mean[4..].to_vec()),
-            (vec![3.0, 4.0], vec![7.0, 8.0])
-        );
+        assert_eq!((mean[..2].to_vec(), mean[4..].to_vec()), (vec![3.0, 4.0], vec![7.0, 8.0]));
         assert!(mean[2].is_nan() && mean[3].is_nan());
     }
 

@@ -259,7 +259,8 @@ mod tests {
             for k in 0..4 {
                 let mut shifted = x;
                 shifted[k] += 1e-6;
-                let change: f64 = of(&shifted).iter().zip(of(&x)).zip(g).map(|((a, b), g)| (a - b) * g).sum();
+                let change: f64 =
+                    of(&shifted).iter().zip(of(&x)).zip(g).map(|((a, b), g)| (a - b) * g).sum();
                 assert!((grad[k] - change / 1e-6).abs() < 1e-5);
             }
         }

@@ -42,11 +42,7 @@ pub fn ndtr(x: f64) -> f64 {
 /// The logarithm of [`ndtr`].
 pub fn log_ndtr(x: f64) -> f64 {
     let t = x * FRAC_1_SQRT_2;
-    if x < -1.0 {
-        (0.5 * erfcx(-t)).ln() - 0.5 * x * x
-    } else {
-        (-0.5 * erfc(t)).ln_1p()
-    }
+    if x < -1.0 { (0.5 * erfcx(-t)).ln() - 0.5 * x * x } else { (-0.5 * erfc(t)).ln_1p() }
 }
 
 /// The inverse of [`ndtr`].
@@ -204,15 +200,7 @@ pub fn trigamma(x: f64) -> f64 {
     let square = 1.0 / (x * x);
     let series = polynomial(
         square,
-        [
-            1.0 / 6.0,
-            -1.0 / 30.0,
-            1.0 / 42.0,
-            -1.0 / 30.0,
-            5.0 / 66.0,
-            -691.0 / 2730.0,
-            7.0 / 6.0,
-        ],
+        [1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 5.0 / 66.0, -691.0 / 2730.0, 7.0 / 6.0],
     );
     sum + 1.0 / x + 0.5 * square + series * square / x
 }
@@ -293,11 +281,7 @@ fn bessel_far(x: f64, order: f64) -> f64 {
 /// `scaled * exp(x)`, in two steps, as the product may be finite where the exponential is not.
 fn grown(scaled: f64, x: f64) -> f64 {
     let half = (0.5 * x).exp();
-    if half.is_infinite() {
-        half
-    } else {
-        half * scaled * half
-    }
+    if half.is_infinite() { half } else { half * scaled * half }
 }
 
 /// The modified Bessel function of the first kind of order 0.
@@ -344,10 +328,7 @@ mod tests {
     fn check(f: fn(f64) -> f64, tolerance: f64, cases: &[(f64, f64)]) {
         for &(x, expected) in cases {
             let y = f(x);
-            assert!(
-                (y - expected).abs() <= tolerance * expected.abs(),
-                "{x}: {y} {expected}"
-            );
+            assert!((y - expected).abs() <= tolerance * expected.abs(), "{x}: {y} {expected}");
         }
     }
 
@@ -366,10 +347,7 @@ mod tests {
                 (0.999999999999999, 5.675915739744713),
             ],
         );
-        assert_eq!(
-            (erfinv(1.0), erfinv(-1.0)),
-            (f64::INFINITY, f64::NEG_INFINITY)
-        );
+        assert_eq!((erfinv(1.0), erfinv(-1.0)), (f64::INFINITY, f64::NEG_INFINITY));
         assert!(erfinv(1.1).is_nan());
         check(
             erfcx,
@@ -386,10 +364,7 @@ mod tests {
                 (1e10, 5.641895835477563e-11),
             ],
         );
-        assert_eq!(
-            (erfcx(f64::INFINITY), erfcx(f64::NEG_INFINITY)),
-            (0.0, f64::INFINITY)
-        );
+        assert_eq!((erfcx(f64::INFINITY), erfcx(f64::NEG_INFINITY)), (0.0, f64::INFINITY));
     }
 
     #[test]
@@ -439,18 +414,8 @@ mod tests {
             ],
         );
         // Close to its zeros only the absolute error is small.
-        check(
-            digamma,
-            1e-10,
-            &[
-                (-9.7, 0.04028686852183078),
-                (1.4616, -3.110625123034165e-05),
-            ],
-        );
-        assert_eq!(
-            (digamma(0.0), digamma(-0.0)),
-            (f64::NEG_INFINITY, f64::INFINITY)
-        );
+        check(digamma, 1e-10, &[(-9.7, 0.04028686852183078), (1.4616, -3.110625123034165e-05)]);
+        assert_eq!((digamma(0.0), digamma(-0.0)), (f64::NEG_INFINITY, f64::INFINITY));
         assert!(digamma(-2.0).is_nan());
         check(
             trigamma,
@@ -476,10 +441,7 @@ mod tests {
         for (x, q, expected) in cases {
             assert!((zeta(x, q) / expected - 1.0).abs() < 2e-15, "{x} {q}");
         }
-        assert_eq!(
-            (zeta(1.0, 2.0), zeta(2.0, -3.0)),
-            (f64::INFINITY, f64::INFINITY)
-        );
+        assert_eq!((zeta(1.0, 2.0), zeta(2.0, -3.0)), (f64::INFINITY, f64::INFINITY));
         assert!(zeta(0.5, 1.0).is_nan() && zeta(2.5, -1.5).is_nan());
     }
 
@@ -521,10 +483,7 @@ mod tests {
             ],
         );
         check(i1, 2e-15, &[(-0.5, -0.25789430539089636)]);
-        assert_eq!(
-            (i0(f64::INFINITY), i1(f64::NEG_INFINITY)),
-            (f64::INFINITY, f64::NEG_INFINITY)
-        );
+        assert_eq!((i0(f64::INFINITY), i1(f64::NEG_INFINITY)), (f64::INFINITY, f64::NEG_INFINITY));
         assert!(i0(f64::NAN).is_nan() && i1(f64::NAN).is_nan());
     }
 }

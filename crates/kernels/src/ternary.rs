@@ -10,13 +10,7 @@ use crate::strided::{Element, Strided};
 
 /// `a` where the condition is not zero, else `b`.
 pub fn select<T: Element>(condition: Strided<u8>, a: Strided<T>, b: Strided<T>) -> Vec<T> {
-    map3(
-        condition,
-        a,
-        b,
-        GRAIN,
-        &simd3(|c: u8, a: T, b: T| if c != 0 { a } else { b }),
-    )
+    map3(condition, a, b, GRAIN, &simd3(|c: u8, a: T, b: T| if c != 0 { a } else { b }))
 }
 
 /// Types with a lower and an upper bound to keep to.
@@ -54,13 +48,9 @@ pub fn clamp<T: Bounded>(
     high: Option<Strided<T>>,
 ) -> Vec<T> {
     match (low, high) {
-        (Some(low), Some(high)) => map3(
-            x,
-            low,
-            high,
-            GRAIN,
-            &simd3(|x: T, low: T, high: T| x.at_least(low).at_most(high)),
-        ),
+        (Some(low), Some(high)) => {
+            map3(x, low, high, GRAIN, &simd3(|x: T, low: T, high: T| x.at_least(low).at_most(high)))
+        }
         (Some(low), None) => map2(x, low, GRAIN, &simd2(T::at_least)),
         (None, Some(high)) => map2(x, high, GRAIN, &simd2(T::at_most)),
         (None, None) => crate::copy::contiguous(x),
@@ -112,24 +102,12 @@ pub fn lerp<T: Weight>(a: Strided<T>, b: Strided<T>, weight: Strided<T>) -> Vec<
 
 /// `a + value * b * c`.
 pub fn addcmul<T: Ring>(a: Strided<T>, b: Strided<T>, c: Strided<T>, value: T) -> Vec<T> {
-    map3(
-        a,
-        b,
-        c,
-        GRAIN,
-        &simd3(move |a: T, b: T, c: T| a.plus(value.times(b).times(c))),
-    )
+    map3(a, b, c, GRAIN, &simd3(move |a: T, b: T, c: T| a.plus(value.times(b).times(c))))
 }
 
 /// `a + value * b / c`.
 pub fn addcdiv<T: Field>(a: Strided<T>, b: Strided<T>, c: Strided<T>, value: T) -> Vec<T> {
-    map3(
-        a,
-        b,
-        c,
-        GRAIN,
-        &simd3(move |a: T, b: T, c: T| a.plus(value.times(b).over(c))),
-    )
+    map3(a, b, c, GRAIN, &simd3(move |a: T, b: T, c: T| a.plus(value.times(b).over(c))))
 }
 
 #[cfg(test)]
@@ -137,31 +115,18 @@ mod tests {
     use super::*;
 
     fn row<const N: usize, T>(data: &[T; N]) -> Strided<'_, T> {
-        Strided {
-            data,
-            shape: const { &[N] },
-            strides: &[1],
-            offset: 0,
-        }
+        Strided { data, shape: const { &[N] }, strides: &[1], offset: 0 }
     }
 
     fn all<'a, const N: usize, T>(value: &'a [T; 1]) -> Strided<'a, T> {
-        Strided {
-            data: value,
-            shape: const { &[N] },
-            strides: &[0],
-            offset: 0,
-        }
+        Strided { data: value, shape: const { &[N] }, strides: &[0], offset: 0 }
     }
 
     #[test]
     fn selects() {
         let (a, b) = ([1i16, 2, 3], [-1i16, -2, -3]);
         assert_eq!(select(row(&[1, 0, 255]), row(&a), row(&b)), [1, -2, 3]);
-        assert_eq!(
-            select(row(&[0, 1, 0]), all::<3, _>(&[7]), row(&b)),
-            [-1, 7, -3]
-        );
+        assert_eq!(select(row(&[0, 1, 0]), all::<3, _>(&[7]), row(&b)), [-1, 7, -3]);
     }
 
     #[test]
@@ -171,17 +136,9 @@ mod tests {
         let bits = |v: Vec<f32>| v.iter().map(|x| x.to_string()).collect::<Vec<_>>();
         let result = clamp(row(&x), Some(all::<4, _>(&low)), Some(all::<4, _>(&high)));
         assert_eq!(bits(result), ["-1", "0.5", "2", "NaN"]);
-        let result = clamp(
-            row(&x),
-            Some(all::<4, _>(&[f32::NAN])),
-            Some(all::<4, _>(&high)),
-        );
+        let result = clamp(row(&x), Some(all::<4, _>(&[f32::NAN])), Some(all::<4, _>(&high)));
         assert!(result.iter().all(|x| x.is_nan()));
-        let crossed = clamp(
-            row(&[1i64, 9]),
-            Some(all::<2, _>(&[5])),
-            Some(all::<2, _>(&[3])),
-        );
+        let crossed = clamp(row(&[1i64, 9]), Some(all::<2, _>(&[5])), Some(all::<2, _>(&[3])));
         assert_eq!(crossed, [3, 3]);
         assert_eq!(clamp(row(&[1u8, 9]), None, Some(all::<2, _>(&[3]))), [1, 3]);
     }
@@ -189,10 +146,7 @@ mod tests {
     #[test]
     fn interpolation_meets_both_ends() {
         let (a, b) = ([1e8f32, 0.0, 2.0], [1.0f32, 10.0, 4.0]);
-        assert_eq!(
-            lerp(row(&a), row(&b), row(&[1.0, 0.25, 0.0])),
-            [1.0, 2.5, 2.0]
-        );
+        assert_eq!(lerp(row(&a), row(&b), row(&[1.0, 0.25, 0.0])), [1.0, 2.5, 2.0]);
         let (a, b) = ([Complex::new(0.0f64, 2.0)], [Complex::new(4.0, 0.0)]);
         let half = [Complex::new(0.5, 0.0)];
         assert_eq!(lerp(row(&a), row(&b), row(&half)), [Complex::new(2.0, 1.0)]);

@@ -392,16 +392,7 @@ mod tests {
     use super::*;
 
     fn apply<T: UnaryElement>(kind: Unary, x: &[T]) -> Vec<T> {
-        unary(
-            kind,
-            Strided {
-                data: x,
-                shape: &[x.len()],
-                strides: &[1],
-                offset: 0,
-            },
-        )
-        .unwrap()
+        unary(kind, Strided { data: x, shape: &[x.len()], strides: &[1], offset: 0 }).unwrap()
     }
 
     #[test]
@@ -426,28 +417,17 @@ mod tests {
 
     #[test]
     fn nan_passes_except_where_it_has_no_sign() {
-        let kinds = [
-            Unary::Relu,
-            Unary::Softplus,
-            Unary::Gelu,
-            Unary::Sigmoid,
-            Unary::LogSigmoid,
-        ];
+        let kinds = [Unary::Relu, Unary::Softplus, Unary::Gelu, Unary::Sigmoid, Unary::LogSigmoid];
         for kind in kinds {
             assert!(apply(kind, &[f32::NAN])[0].is_nan(), "{kind:?}");
             assert!(apply(kind, &[f64::NAN])[0].is_nan(), "{kind:?}");
         }
-        assert_eq!(
-            apply(Unary::Sign, &[f32::NAN, -0.0, -2.0]),
-            [0.0, 0.0, -1.0]
-        );
+        assert_eq!(apply(Unary::Sign, &[f32::NAN, -0.0, -2.0]), [0.0, 0.0, -1.0]);
     }
 
     #[test]
     fn far_angles_in_the_midst_of_near_ones() {
-        let x: Vec<f32> = (0..2000)
-            .map(|i| if i % 700 == 3 { 1e6 } else { i as f32 })
-            .collect();
+        let x: Vec<f32> = (0..2000).map(|i| if i % 700 == 3 { 1e6 } else { i as f32 }).collect();
         let expected: Vec<f32> = x.iter().map(|x| (*x as f64).sin() as f32).collect();
         for (y, expected) in apply(Unary::Sin, &x).iter().zip(expected) {
             assert!((y - expected).abs() < 2e-7);
@@ -481,12 +461,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         let x = [1.0f32];
-        let x = Strided {
-            data: &x,
-            shape: &[1],
-            strides: &[1],
-            offset: 0,
-        };
+        let x = Strided { data: &x, shape: &[1], strides: &[1], offset: 0 };
         let error = unary(Unary::BitwiseNot, x).unwrap_err();
         assert_eq!(error.to_string(), "bitwise_not: not implemented for f32");
     }

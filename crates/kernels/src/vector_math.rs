@@ -30,10 +30,7 @@ const ROUNDER: f32 = 12582912.0;
 /// The nearest integer, as a float and as an integer.
 #[inline(always)]
 fn nearest(shifted: f32) -> (f32, i32) {
-    (
-        shifted - ROUNDER,
-        (shifted.to_bits() as i32).wrapping_sub(ROUNDER.to_bits() as i32),
-    )
+    (shifted - ROUNDER, (shifted.to_bits() as i32).wrapping_sub(ROUNDER.to_bits() as i32))
 }
 
 /// `p * 2^n`, in two factors, as `2^n` may lie outside the range where the product does not.
@@ -47,18 +44,7 @@ fn scale(p: f32, n: i32) -> f32 {
 /// `e^r` for `r` within half a `ln 2`.
 #[inline(always)]
 fn exp_reduced(r: f32) -> f32 {
-    polynomial(
-        r,
-        [
-            1.0,
-            1.0,
-            0.499999851,
-            0.166664720,
-            4.16695364e-2,
-            8.37312452e-3,
-            1.37805939e-3,
-        ],
-    )
+    polynomial(r, [1.0, 1.0, 0.499999851, 0.166664720, 4.16695364e-2, 8.37312452e-3, 1.37805939e-3])
 }
 
 /// The larger of `x` and a bound, or NaN.
@@ -152,11 +138,7 @@ fn ln_parts(x: f32) -> (f32, f32) {
 #[inline(always)]
 fn ln_limits(x: f32, inside: f32) -> f32 {
     let upper = if x < f32::INFINITY { inside } else { x };
-    let lower = if x == 0.0 {
-        f32::NEG_INFINITY
-    } else {
-        f32::NAN
-    };
+    let lower = if x == 0.0 { f32::NEG_INFINITY } else { f32::NAN };
     if x > 0.0 { upper } else { lower }
 }
 
@@ -179,11 +161,7 @@ pub(crate) fn log2(x: f32) -> f32 {
 pub(crate) fn ln_1p(x: f32) -> f32 {
     let sum = 1.0 + x;
     let lost = (x - (sum - 1.0)) / sum;
-    let lost = if (sum > 0.0) & (sum < f32::INFINITY) {
-        lost
-    } else {
-        0.0
-    };
+    let lost = if (sum > 0.0) & (sum < f32::INFINITY) { lost } else { 0.0 };
     if sum == 1.0 { x } else { ln(sum) + lost }
 }
 
@@ -198,23 +176,14 @@ pub(crate) fn is_far_angle(x: f32) -> bool {
 #[inline(always)]
 fn sin_cos_reduced(x: f32) -> (f32, f32, i32) {
     // A right angle in three parts; fused, the first two leave no rounding behind.
-    const RIGHT: [f32; 3] = [
-        1.5707963705062866,
-        -4.371138828673793e-08,
-        -1.7151245100059013e-15,
-    ];
+    const RIGHT: [f32; 3] = [1.5707963705062866, -4.371138828673793e-08, -1.7151245100059013e-15];
     let (n, quadrant) = nearest(x.mul_add(FRAC_2_PI, ROUNDER));
     let r = (-n).mul_add(RIGHT[0], x);
     let r = (-n).mul_add(RIGHT[1], r);
     let r = (-n).mul_add(RIGHT[2], r);
     let s = r * r;
-    let sin = (r * s).mul_add(
-        polynomial(
-            s,
-            [-0.166666672, 8.33338592e-3, -1.98559923e-4, 2.86567956e-6],
-        ),
-        r,
-    );
+    let sin = (r * s)
+        .mul_add(polynomial(s, [-0.166666672, 8.33338592e-3, -1.98559923e-4, 2.86567956e-6]), r);
     let cos = polynomial(s, [1.0, -0.5, 4.16666567e-2, -1.38877297e-3, 2.44677067e-5]);
     (sin, cos, quadrant)
 }
@@ -449,21 +418,12 @@ mod tests {
 
     #[test]
     fn limits() {
-        assert_eq!(
-            (exp(f32::NEG_INFINITY), exp(f32::INFINITY)),
-            (0.0, f32::INFINITY)
-        );
+        assert_eq!((exp(f32::NEG_INFINITY), exp(f32::INFINITY)), (0.0, f32::INFINITY));
         assert_eq!(exp(-103.0), f32::from_bits(1));
-        assert_eq!(
-            (ln(0.0), ln(f32::INFINITY)),
-            (f32::NEG_INFINITY, f32::INFINITY)
-        );
+        assert_eq!((ln(0.0), ln(f32::INFINITY)), (f32::NEG_INFINITY, f32::INFINITY));
         assert!(ln(-1.0).is_nan() && exp(f32::NAN).is_nan() && tanh(f32::NAN).is_nan());
         assert_eq!((tanh(40.0), tanh(f32::NEG_INFINITY)), (1.0, -1.0));
-        assert_eq!(
-            (sigmoid(f32::NEG_INFINITY), sigmoid(f32::INFINITY)),
-            (0.0, 1.0)
-        );
+        assert_eq!((sigmoid(f32::NEG_INFINITY), sigmoid(f32::INFINITY)), (0.0, 1.0));
         assert_eq!((erf(f32::INFINITY), erfc(f32::NEG_INFINITY)), (1.0, 2.0));
         for f in [sin, tan, tanh, erf, expm1, ln_1p, gelu, silu] {
             assert_eq!(f(-0.0).to_bits(), (-0f32).to_bits());

@@ -262,7 +262,9 @@ fn is_sequence(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     if object.is_instance_of::<PyTensor>() || scalar(object)?.is_some() {
         return Ok(false);
     }
-    Ok(object.hasattr("__len__")? && object.hasattr("__getitem__")? && !object.is_instance_of::<PyString>())
+    Ok(object.hasattr("__len__")?
+        && object.hasattr("__getitem__")?
+        && !object.is_instance_of::<PyString>())
 }
 
 /// The shape of nested lists, from their first elements.
@@ -305,10 +307,26 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], numbers: &mut Numbers) ->
         }
         let tensor = Tensor::from_value(value);
         match tensor.dtype() {
-            DType::Bool => tensor.to_vec::<u8>().map_err(to_py)?.into_iter().for_each(|v| numbers.push(Scalar::Bool(v != 0))),
-            dtype if dtype.is_int() => tensor.to_vec::<i64>().map_err(to_py)?.into_iter().for_each(|v| numbers.push(Scalar::Int(v))),
-            dtype if dtype.is_complex() => tensor.to_vec::<Complex<f64>>().map_err(to_py)?.into_iter().for_each(|v| numbers.push(Scalar::Complex(v.re, v.im))),
-            _ => tensor.to_vec::<f64>().map_err(to_py)?.into_iter().for_each(|v| numbers.push(Scalar::Float(v))),
+            DType::Bool => tensor
+                .to_vec::<u8>()
+                .map_err(to_py)?
+                .into_iter()
+                .for_each(|v| numbers.push(Scalar::Bool(v != 0))),
+            dtype if dtype.is_int() => tensor
+                .to_vec::<i64>()
+                .map_err(to_py)?
+                .into_iter()
+                .for_each(|v| numbers.push(Scalar::Int(v))),
+            dtype if dtype.is_complex() => tensor
+                .to_vec::<Complex<f64>>()
+                .map_err(to_py)?
+                .into_iter()
+                .for_each(|v| numbers.push(Scalar::Complex(v.re, v.im))),
+            _ => tensor
+                .to_vec::<f64>()
+                .map_err(to_py)?
+                .into_iter()
+                .for_each(|v| numbers.push(Scalar::Float(v))),
         }
         return Ok(());
     }
@@ -328,7 +346,9 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], numbers: &mut Numbers) ->
             )));
         }
         None => {
-            return Err(PyTypeError::new_err("tensor: not a sequence where the first element was a number"));
+            return Err(PyTypeError::new_err(
+                "tensor: not a sequence where the first element was a number",
+            ));
         }
     }
     for item in object.try_iter()? {

@@ -44,31 +44,37 @@ impl PyNode {
     }
 }
 
+/// Whether operations are recorded for gradients.
 #[pyfunction]
 fn is_grad_enabled() -> bool {
     autograd::grad_enabled()
 }
 
+/// Sets whether operations are recorded, and gives what was set before.
 #[pyfunction]
 fn _set_grad_enabled(enabled: bool) -> bool {
     autograd::set_grad(enabled)
 }
 
+/// Whether inference mode is on.
 #[pyfunction]
 fn is_inference_mode_enabled() -> bool {
     autograd::inference_enabled()
 }
 
+/// Sets inference mode, and gives what was set before.
 #[pyfunction]
 fn _set_inference_mode(enabled: bool) -> bool {
     autograd::set_inference(enabled)
 }
 
+/// Whether backward passes look for NaN.
 #[pyfunction]
 fn is_anomaly_enabled() -> bool {
     autograd::anomaly_enabled()
 }
 
+/// Sets whether backward passes look for NaN, and gives what was set before.
 #[pyfunction]
 fn _set_anomaly(enabled: bool) -> bool {
     autograd::set_anomaly(enabled)
@@ -86,7 +92,8 @@ fn _backward(
 ) -> PyResult<()> {
     let tensors: Vec<Tensor> = tensors.into_iter().map(|arg| arg.0).collect();
     let seeds: Vec<Option<Tensor>> = gradients.into_iter().map(|arg| arg.map(|t| t.0)).collect();
-    let inputs: Option<Vec<Tensor>> = inputs.map(|list| list.into_iter().map(|arg| arg.0).collect());
+    let inputs: Option<Vec<Tensor>> =
+        inputs.map(|list| list.into_iter().map(|arg| arg.0).collect());
     run(py, || autograd::backward(&tensors, &seeds, retain_graph, create_graph, inputs.as_deref()))
 }
 
@@ -103,8 +110,7 @@ fn _grad(
     let outputs: Vec<Tensor> = outputs.into_iter().map(|arg| arg.0).collect();
     let inputs: Vec<Tensor> = inputs.into_iter().map(|arg| arg.0).collect();
     let seeds: Vec<Option<Tensor>> = gradients.into_iter().map(|arg| arg.map(|t| t.0)).collect();
-    let grads =
-        run(py, || autograd::grad(&outputs, &inputs, &seeds, retain_graph, create_graph))?;
+    let grads = run(py, || autograd::grad(&outputs, &inputs, &seeds, retain_graph, create_graph))?;
     Ok(grads.into_iter().map(|grad| grad.map(PyTensor)).collect())
 }
 
@@ -143,11 +149,18 @@ impl Backward for PyRule {
         };
         Python::attach(|py| {
             let call = || -> PyResult<Grads> {
-                let grads: Vec<Option<PyTensor>> = grads.iter().cloned().map(|g| g.map(PyTensor)).collect();
-                let restored: Vec<Option<PyTensor>> = restored.into_iter().map(|t| t.map(PyTensor)).collect();
+                let grads: Vec<Option<PyTensor>> =
+                    grads.iter().cloned().map(|g| g.map(PyTensor)).collect();
+                let restored: Vec<Option<PyTensor>> =
+                    restored.into_iter().map(|t| t.map(PyTensor)).collect();
                 let result = self.class.bind(py).call_method1(
                     "_run_backward",
-                    (self.context.bind(py), PyTuple::new(py, restored)?, PyTuple::new(py, grads)?, needs.to_vec()),
+                    (
+                        self.context.bind(py),
+                        PyTuple::new(py, restored)?,
+                        PyTuple::new(py, grads)?,
+                        needs.to_vec(),
+                    ),
                 )?;
                 result
                     .try_iter()?

@@ -97,11 +97,12 @@ fn guarded<R>(f: impl FnOnce() -> wrap_burn::Result<R>) -> PyResult<R> {
     GUARDED.set(outer);
     match result {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(PENDING.with_borrow_mut(Option::take).unwrap_or_else(|| to_py(error))),
+        Ok(Err(error)) => {
+            Err(PENDING.with_borrow_mut(Option::take).unwrap_or_else(|| to_py(error)))
+        }
         Err(cause) => {
-            let text = LAST_PANIC
-                .with_borrow_mut(Option::take)
-                .unwrap_or_else(|| payload(cause.as_ref()));
+            let text =
+                LAST_PANIC.with_borrow_mut(Option::take).unwrap_or_else(|| payload(cause.as_ref()));
             let text = format!("internal error, please report it: {text}");
             Err(PyRuntimeError::new_err(text))
         }

@@ -41,11 +41,13 @@ fn _narrow(py: Python<'_>, device: DeviceArg, dtype: DTypeArg) -> PyResult<PyDTy
     run(py, || Ok(PyDType(device.0.narrow(dtype.0))))
 }
 
+/// Waits until a device has done everything it was asked to.
 #[pyfunction]
 fn _synchronize(py: Python<'_>, device: DeviceArg) -> PyResult<()> {
     run(py, || wrap_burn::device::synchronize(device.0))
 }
 
+/// Bytes in use and reserved on a device, and the number of allocations.
 #[pyfunction]
 fn _memory_stats<'py>(py: Python<'py>, device: DeviceArg) -> PyResult<Bound<'py, PyDict>> {
     let stats = run(py, || wrap_burn::device::memory_stats(device.0))?;
@@ -56,11 +58,13 @@ fn _memory_stats<'py>(py: Python<'py>, device: DeviceArg) -> PyResult<Bound<'py,
     Ok(entry)
 }
 
+/// How many threads the CPU kernels use.
 #[pyfunction]
 fn get_num_threads() -> usize {
     wrap_burn::device::num_threads()
 }
 
+/// Sets how many threads the CPU kernels use.
 #[pyfunction]
 fn set_num_threads(threads: usize) -> PyResult<()> {
     if threads == 0 {
@@ -72,21 +76,25 @@ fn set_num_threads(threads: usize) -> PyResult<()> {
     Ok(())
 }
 
+/// The dtype that floats get where none is named.
 #[pyfunction]
 fn get_default_dtype() -> PyDType {
     PyDType(defaults::float())
 }
 
+/// Sets the dtype that floats get where none is named.
 #[pyfunction]
 fn set_default_dtype(dtype: DTypeArg) -> PyResult<()> {
     defaults::set_float(dtype.0).map_err(to_py)
 }
 
+/// The device that tensors are made on where none is named.
 #[pyfunction]
 fn get_default_device() -> PyDevice {
     PyDevice(defaults::device())
 }
 
+/// Sets the device that tensors are made on where none is named; the CPU for ``None``.
 #[pyfunction]
 #[pyo3(signature = (device = None))]
 fn set_default_device(py: Python<'_>, device: Option<DeviceArg>) -> PyResult<()> {
@@ -102,8 +110,17 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         ($($name:ident),* $(,)?) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
     }
     add!(
-        _backends, _require, _supports, _narrow, _synchronize, _memory_stats, get_num_threads,
-        set_num_threads, get_default_dtype, set_default_dtype, get_default_device,
+        _backends,
+        _require,
+        _supports,
+        _narrow,
+        _synchronize,
+        _memory_stats,
+        get_num_threads,
+        set_num_threads,
+        get_default_dtype,
+        set_default_dtype,
+        get_default_device,
         set_default_device
     );
     Ok(())

@@ -97,12 +97,15 @@ pub fn from_array(object: &Bound<'_, PyAny>, share: bool) -> PyResult<Value> {
         strides => Some(strides.extract()?),
     };
     let numel: usize = shape.iter().product();
-    let fits = bytes.as_ref().is_none_or(|bytes| {
-        bytes.iter().all(|&stride| stride >= 0 && stride % size as isize == 0)
-    });
+    let fits = bytes
+        .as_ref()
+        .is_none_or(|bytes| bytes.iter().all(|&stride| stride >= 0 && stride % size as isize == 0));
     if numel > 0 && (!fits || address % size.min(8) != 0) {
         let copy = py.import("numpy")?.call_method1("array", (object,))?;
-        let copy = py.import("numpy")?.call_method1("ascontiguousarray", (copy,))?.call_method1("reshape", (PyTuple::new(py, shape.iter())?,))?;
+        let copy = py
+            .import("numpy")?
+            .call_method1("ascontiguousarray", (copy,))?
+            .call_method1("reshape", (PyTuple::new(py, shape.iter())?,))?;
         return from_array(&copy, share);
     }
     let strides: Strides = match bytes {
@@ -114,12 +117,14 @@ pub fn from_array(object: &Bound<'_, PyAny>, share: bool) -> PyResult<Value> {
         return Ok(empty.map_err(crate::boundary::to_py)?.value());
     }
     let span: usize =
-        shape.iter().zip(&strides).map(|(&n, &stride)| (n - 1) * stride as usize).sum::<usize>() + 1;
+        shape.iter().zip(&strides).map(|(&n, &stride)| (n - 1) * stride as usize).sum::<usize>()
+            + 1;
     let owner = Box::new(Keep(object.clone().unbind()));
     // SAFETY: the array keeps its memory in place while `owner` holds it, and its strides say that
     // the elements lie within `span` of the first.
     let buffer = unsafe { Buffer::from_foreign(address as *mut u8, span * size, owner) };
-    let value = Value { dtype, shape, strides, offset: 0, storage: Storage::Host(Arc::new(buffer)) };
+    let value =
+        Value { dtype, shape, strides, offset: 0, storage: Storage::Host(Arc::new(buffer)) };
     if share && !read_only {
         return Ok(value);
     }
@@ -143,12 +148,21 @@ fn contiguous(shape: &[usize]) -> Strides {
 
 /// The elements as nested lists of Python numbers.
 pub fn to_list<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
-    let host = value.to_host().map_err(crate::boundary::to_py)?.contiguous().map_err(crate::boundary::to_py)?;
+    let host = value
+        .to_host()
+        .map_err(crate::boundary::to_py)?
+        .contiguous()
+        .map_err(crate::boundary::to_py)?;
     let mut at = host.offset;
     nested(py, &host, 0, &mut at)
 }
 
-fn nested<'py>(py: Python<'py>, value: &Value, dim: usize, at: &mut usize) -> PyResult<Bound<'py, PyAny>> {
+fn nested<'py>(
+    py: Python<'py>,
+    value: &Value,
+    dim: usize,
+    at: &mut usize,
+) -> PyResult<Bound<'py, PyAny>> {
     if dim == value.rank() {
         let item = element(py, value, *at)?;
         *at += 1;

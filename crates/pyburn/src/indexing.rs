@@ -30,7 +30,9 @@ fn parse(shape: &[usize], index: &Bound<'_, PyAny>) -> PyResult<Parsed> {
         for part in &parts {
             if part.is_instance_of::<PyEllipsis>() {
                 if ellipsis {
-                    return Err(PyIndexError::new_err("an index can only have a single ellipsis ('...')"));
+                    return Err(PyIndexError::new_err(
+                        "an index can only have a single ellipsis ('...')",
+                    ));
                 }
                 ellipsis = true;
                 for _ in 0..shape.len().saturating_sub(used) {
@@ -95,7 +97,11 @@ impl Place<'_> {
     fn take(&mut self, part: &Bound<'_, PyAny>, parsed: &mut Parsed) -> PyResult<()> {
         if part.is_instance_of::<PyBool>() {
             let flag: bool = part.extract()?;
-            return self.mask(Tensor::full(&[], flag, DType::Bool, wrap_burn::Device::Cpu).map_err(crate::boundary::to_py)?, parsed);
+            return self.mask(
+                Tensor::full(&[], flag, DType::Bool, wrap_burn::Device::Cpu)
+                    .map_err(crate::boundary::to_py)?,
+                parsed,
+            );
         }
         if part.is_instance_of::<PyInt>() {
             return self.select(part.extract()?, parsed);
@@ -124,7 +130,10 @@ impl Place<'_> {
         if let Ok(T(tensor)) = part.extract::<T>() {
             return self.tensor(tensor, parsed);
         }
-        if part.is_instance_of::<PyList>() || part.is_instance_of::<PyTuple>() || part.hasattr("__array_interface__")? {
+        if part.is_instance_of::<PyList>()
+            || part.is_instance_of::<PyTuple>()
+            || part.hasattr("__array_interface__")?
+        {
             let mut tensor = Tensor::from_value(args::value_from(part)?);
             if tensor.numel() == 0 && tensor.dtype().is_float() {
                 tensor = tensor.to_dtype(DType::I64).map_err(crate::boundary::to_py)?;
@@ -134,7 +143,10 @@ impl Place<'_> {
         if let Ok(index) = part.extract::<i64>() {
             return self.select(index, parsed);
         }
-        if part.hasattr("__len__")? && part.hasattr("__getitem__")? && !part.is_instance_of::<pyo3::types::PyString>() {
+        if part.hasattr("__len__")?
+            && part.hasattr("__getitem__")?
+            && !part.is_instance_of::<pyo3::types::PyString>()
+        {
             return self.tensor(Tensor::from_value(args::value_from(part)?), parsed);
         }
         Err(PyTypeError::new_err(format!(
@@ -206,7 +218,10 @@ impl Place<'_> {
 
 impl Parsed {
     fn is_whole(&self, shape: &[usize]) -> bool {
-        self.items.iter().zip(shape).all(|(item, &size)| *item == Item::Slice { start: 0, len: size, step: 1 })
+        self.items
+            .iter()
+            .zip(shape)
+            .all(|(item, &size)| *item == Item::Slice { start: 0, len: size, step: 1 })
             && self.items.len() <= shape.len()
     }
 
@@ -214,11 +229,14 @@ impl Parsed {
         tensor.view_op(ViewOp::Index { items: self.items.clone() })
     }
 
-    /// Index tensors, one slot per dimension of the view.
-    fn slots(self, rank: usize) -> Vec<Option<Tensor>> {
-        let mut slots = vec![None; rank];
+    /// Index tensors by dimension of the view. A mask takes one slot for all its dimensions.
+    fn slots(self) -> Vec<Option<Tensor>> {
+        let mut slots = Vec::new();
+        let mut dim = 0;
         for (at, tensor) in self.advanced {
-            slots[at] = Some(tensor);
+            slots.resize(slots.len() + at - dim, None);
+            dim = at + if tensor.dtype() == DType::Bool { tensor.rank() } else { 1 };
+            slots.push(Some(tensor));
         }
         slots
     }
@@ -232,14 +250,22 @@ impl PyTensor {
             return quick(|| parsed.view(&self.0)).map(PyTensor);
         }
         on(py, &self.0, || {
-            let view = if parsed.is_whole(&self.0.shape()) { self.0.clone() } else { parsed.view(&self.0)? };
-            let rank = view.rank();
-            view.advanced_get(&parsed.slots(rank))
+            let view = if parsed.is_whole(&self.0.shape()) {
+                self.0.clone()
+            } else {
+                parsed.view(&self.0)?
+            };
+            view.advanced_get(&parsed.slots())
         })
         .map(PyTensor)
     }
 
-    fn __setitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn __setitem__(
+        &self,
+        py: Python<'_>,
+        index: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let parsed = parse(&self.0.read().shape, index)?;
         let (dtype, device) = (self.0.dtype(), self.0.device());
         let source = match args::scalar(value)? {
@@ -254,10 +280,13 @@ impl PyTensor {
                 let view = parsed.view(&self.0)?;
                 return view.copy_from(&source.leading_ones_dropped(view.rank())?);
             }
-            let view = if parsed.is_whole(&self.0.shape()) { self.0.clone() } else { parsed.view(&self.0)? };
-            let rank = view.rank();
+            let view = if parsed.is_whole(&self.0.shape()) {
+                self.0.clone()
+            } else {
+                parsed.view(&self.0)?
+            };
             let source = source.to_device(device)?;
-            view.advanced_put_(&parsed.slots(rank), &source, false)
+            view.advanced_put_(&parsed.slots(), &source, false)
         })
     }
 }

@@ -78,9 +78,10 @@ tuples_to_py! {
 
 /// Declares module functions: `fn name(first, other: Type) => expression;`. The first argument is
 /// a tensor and decides whether the interpreter is released; further tensors are `T`, their engine
-/// tensor is `.0`.
+/// tensor is `.0`. The stubs' generator reads the result's type off the engine's method that the
+/// expression ends with; where it cannot, the line says it: `fn name(first) -> Type => expression;`.
 macro_rules! native {
-    ($($(#[$meta:meta])* fn $name:ident ( $first:ident $(, $arg:ident : $ty:ty)* $(,)? ) => $body:expr ;)*) => {
+    ($($(#[$meta:meta])* fn $name:ident ( $first:ident $(, $arg:ident : $ty:ty)* $(,)? ) $(-> $result:ty)? => $body:expr ;)*) => {
         $(
             #[pyo3::pyfunction]
             $(#[$meta])*
@@ -91,7 +92,7 @@ macro_rules! native {
                 $($arg: $ty),*
             ) -> pyo3::PyResult<pyo3::Py<pyo3::PyAny>> {
                 let $first = &$first.0;
-                let result = $crate::boundary::on(py, $first, move || $body)?;
+                let result $(: $result)? = $crate::boundary::on(py, $first, move || $body)?;
                 $crate::native::ToPy::to_py(result, py)
             }
         )*
@@ -106,7 +107,7 @@ macro_rules! native {
 
 /// The same for functions that take no tensor first; their arguments are converted as declared.
 macro_rules! native_free {
-    ($($(#[$meta:meta])* fn $name:ident ( $($arg:ident : $ty:ty),* $(,)? ) => $body:expr ;)*) => {
+    ($($(#[$meta:meta])* fn $name:ident ( $($arg:ident : $ty:ty),* $(,)? ) $(-> $result:ty)? => $body:expr ;)*) => {
         $(
             #[pyo3::pyfunction]
             $(#[$meta])*
@@ -114,7 +115,7 @@ macro_rules! native_free {
                 py: pyo3::Python<'_>,
                 $($arg: $ty),*
             ) -> pyo3::PyResult<pyo3::Py<pyo3::PyAny>> {
-                let result = $crate::boundary::run(py, move || $body)?;
+                let result $(: $result)? = $crate::boundary::run(py, move || $body)?;
                 $crate::native::ToPy::to_py(result, py)
             }
         )*

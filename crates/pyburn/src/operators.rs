@@ -103,7 +103,11 @@ impl PyTensor {
         in_place(slf, Binary::Pow, other)
     }
 
-    fn __matmul__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn __matmul__<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let Ok(T(other)) = other.extract::<T>() else {
             return Ok(PyNotImplemented::get(py).to_owned().into_any());
         };

@@ -573,7 +573,11 @@ impl PyTensor {
 
     /// Looks at the same memory in another shape, or as another dtype of the same size.
     #[pyo3(signature = (*shape, dtype = None))]
-    fn view(&self, shape: &Bound<'_, PyTuple>, dtype: Option<PyRef<'_, PyDType>>) -> PyResult<PyTensor> {
+    fn view(
+        &self,
+        shape: &Bound<'_, PyTuple>,
+        dtype: Option<PyRef<'_, PyDType>>,
+    ) -> PyResult<PyTensor> {
         let mut dtype = dtype.map(|dtype| dtype.0);
         if shape.len() == 1
             && let Ok(given) = shape.get_item(0)?.cast::<PyDType>()
@@ -617,7 +621,9 @@ impl PyTensor {
     /// The transpose of a matrix; vectors and 0-d tensors stay as they are.
     fn t(&self) -> PyResult<PyTensor> {
         match self.0.rank() {
-            0 | 1 => quick(|| self.0.view_op(ViewOp::Permute { dims: (0..self.0.rank()).collect() })),
+            0 | 1 => {
+                quick(|| self.0.view_op(ViewOp::Permute { dims: (0..self.0.rank()).collect() }))
+            }
             2 => quick(|| self.0.transpose(0, 1)),
             rank => Err(PyRuntimeError::new_err(format!(
                 "t: expects a tensor with <= 2 dimensions, but self is {rank}D"
@@ -689,7 +695,10 @@ impl PyTensor {
     }
 
     #[classmethod]
-    fn __class_getitem__<'py>(class: &Bound<'py, PyType>, _item: Bound<'py, PyAny>) -> Bound<'py, PyType> {
+    fn __class_getitem__<'py>(
+        class: &Bound<'py, PyType>,
+        _item: Bound<'py, PyAny>,
+    ) -> Bound<'py, PyType> {
         class.clone()
     }
 }
@@ -709,7 +718,11 @@ pub fn make(
                 let device = device.unwrap_or(tensor.device());
                 let dtype = dtype.unwrap_or(tensor.dtype());
                 let fresh = tensor.to_dtype(dtype)?.to_device(device)?;
-                Ok(Tensor::from_value(if fresh.is(&tensor) { fresh.value().copied()? } else { fresh.value() }))
+                Ok(Tensor::from_value(if fresh.is(&tensor) {
+                    fresh.value().copied()?
+                } else {
+                    fresh.value()
+                }))
             });
         }
         Err(_) => args::value_from(data)?,

@@ -14,10 +14,10 @@ mod state;
 pub use engine::{backward, grad};
 pub use hooks::{Hook, HookId};
 pub(crate) use inplace::copy;
-pub use inplace::{apply_into, assign};
+pub use inplace::{apply_into, assign, look};
 pub use mode::{
-    ModeGuard, anomaly_enabled, grad_enabled, inference_enabled, set_anomaly, set_grad, set_inference,
-    set_origin_source,
+    ModeGuard, anomaly_enabled, grad_enabled, inference_enabled, set_anomaly, set_grad,
+    set_inference, set_origin_source,
 };
 pub use node::{Backward, Edge, Node, Recorded, record_custom};
 pub(crate) use node::{record, record_view};

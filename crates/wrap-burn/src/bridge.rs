@@ -47,7 +47,10 @@ pub(crate) fn burn_dtype(dtype: DType, device: Device) -> Result<BurnDType> {
         DType::F32 => BurnDType::F32,
         DType::F64 => BurnDType::F64,
         DType::C64 | DType::C128 => {
-            bail!(Unsupported, "{dtype} tensors exist on the CPU only, got device {device}; use .cpu() first")
+            bail!(
+                Unsupported,
+                "{dtype} tensors exist on the CPU only, got device {device}; use .cpu() first"
+            )
         }
     })
 }
@@ -132,7 +135,10 @@ pub(crate) fn to_burn(value: &Value) -> Result<Prim> {
                 Category::Int => BackendTensor::Int(tensor),
                 _ => BackendTensor::Float(tensor),
             };
-            Ok(DispatchTensor { kind: DispatchTensorKind::Flex(tensor), autodiff: Default::default() })
+            Ok(DispatchTensor {
+                kind: DispatchTensorKind::Flex(tensor),
+                autodiff: Default::default(),
+            })
         }
         Storage::Device(memory) => memory.show(value),
         Storage::Meta(_) => value.buffer().map(|_| unreachable!("meta tensors have no buffer")),
@@ -148,9 +154,15 @@ pub(crate) fn from_burn(prim: Prim, meta: &Meta, device: Device) -> Result<Value
                 BackendTensor::Float(tensor)
                 | BackendTensor::Int(tensor)
                 | BackendTensor::Bool(tensor) => tensor,
-                BackendTensor::Quantized(_) => bail!(Runtime, "a quantized tensor came back from burn"),
+                BackendTensor::Quantized(_) => {
+                    bail!(Runtime, "a quantized tensor came back from burn")
+                }
             };
-            debug_assert_eq!(tensor.dtype().size(), meta.dtype.size(), "burn returned another dtype");
+            debug_assert_eq!(
+                tensor.dtype().size(),
+                meta.dtype.size(),
+                "burn returned another dtype"
+            );
             let layout = tensor.layout().clone();
             let bytes = tensor.data_arc();
             drop(tensor);

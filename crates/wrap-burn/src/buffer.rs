@@ -78,9 +78,7 @@ impl Buffer {
         }
         debug_assert!(self.pointer().cast::<T>().is_aligned());
         // SAFETY: the block is valid for `bytes` bytes and every bit pattern is a `T` (`Pod`).
-        unsafe {
-            std::slice::from_raw_parts(self.pointer().cast(), self.bytes / size_of::<T>())
-        }
+        unsafe { std::slice::from_raw_parts(self.pointer().cast(), self.bytes / size_of::<T>()) }
     }
 
     /// Counts in-place writes; autograd refuses a saved tensor whose count has moved on.

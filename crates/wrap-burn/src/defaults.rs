@@ -19,7 +19,10 @@ pub fn float() -> DType {
 /// Sets the default float.
 pub fn set_float(dtype: DType) -> Result<()> {
     if !dtype.is_float() {
-        bail!(Type, "set_default_dtype: only floating-point types are supported as the default type, got {dtype}");
+        bail!(
+            Type,
+            "set_default_dtype: only floating-point types are supported as the default type, got {dtype}"
+        );
     }
     FLOAT.store(dtype as u8, Ordering::Relaxed);
     Ok(())

@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 pub use memory::DeviceMemory;
 pub use probe::{
-    BackendInfo, MemoryStats, backends, memory_stats, num_threads, require, set_num_threads, supports,
-    synchronize,
+    BackendInfo, MemoryStats, backends, memory_stats, num_threads, require, set_num_threads,
+    supports, synchronize,
 };
 pub(crate) use probe::{gpu_bool_store, gpu_device};
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,10 @@ impl FromStr for Device {
             None => (lower.as_str(), None),
             Some((name, digits)) => match digits.parse::<u32>() {
                 Ok(index) => (name, Some(index)),
-                Err(_) => bail!(Runtime, "device: invalid index in '{text}', expected a name such as 'cuda:0'"),
+                Err(_) => bail!(
+                    Runtime,
+                    "device: invalid index in '{text}', expected a name such as 'cuda:0'"
+                ),
             },
         };
         match (name, index) {
@@ -95,9 +98,10 @@ impl FromStr for Device {
             ("cpu" | "ndarray" | "flex", Some(index)) => {
                 bail!(Runtime, "device: there is one CPU, so its index is 0, got {index}")
             }
-            ("wgpu" | "vulkan" | "metal" | "webgpu" | "gpu" | "wgpudevice" | "fusionjitbackend", index) => {
-                Ok(Device::Wgpu(index.unwrap_or(0)))
-            }
+            (
+                "wgpu" | "vulkan" | "metal" | "webgpu" | "gpu" | "wgpudevice" | "fusionjitbackend",
+                index,
+            ) => Ok(Device::Wgpu(index.unwrap_or(0))),
             ("cuda", index) => Ok(Device::Cuda(index.unwrap_or(0))),
             ("meta", None | Some(0)) => Ok(Device::Meta),
             ("pytorch" | "libtorch" | "tch", _) => bail!(

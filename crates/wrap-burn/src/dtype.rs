@@ -158,7 +158,8 @@ impl DType {
         if self == other {
             return self;
         }
-        let (low, high) = if self.category() <= other.category() { (self, other) } else { (other, self) };
+        let (low, high) =
+            if self.category() <= other.category() { (self, other) } else { (other, self) };
         match (low.category(), high.category()) {
             (Category::Int, Category::Int) => match (low, high) {
                 (U8, I8) | (I8, U8) => I16,
@@ -281,7 +282,11 @@ impl Scalar {
             Category::Int => DType::I64,
             Category::Float => default_float,
             Category::Complex => {
-                if tensor.is_float() { tensor.to_complex() } else { default_float.to_complex() }
+                if tensor.is_float() {
+                    tensor.to_complex()
+                } else {
+                    default_float.to_complex()
+                }
             }
         }
     }
@@ -383,49 +388,130 @@ from_scalar! {
 macro_rules! with_dtype {
     ($op:expr, $dtype:expr, floats, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::DType::F32 => { type $T = f32; $body }
-            $crate::DType::F64 => { type $T = f64; $body }
-            other => Err($crate::error!(Runtime, "{}: not implemented for dtype {other}; convert with .float() first", $op)),
+            $crate::DType::F32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::DType::F64 => {
+                type $T = f64;
+                $body
+            }
+            other => Err($crate::error!(
+                Runtime,
+                "{}: not implemented for dtype {other}; convert with .float() first",
+                $op
+            )),
         }
     };
     ($op:expr, $dtype:expr, ints, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::DType::Bool | $crate::DType::U8 => { type $T = u8; $body }
-            $crate::DType::I32 => { type $T = i32; $body }
-            $crate::DType::I64 => { type $T = i64; $body }
-            other => Err($crate::error!(Runtime, "{}: not implemented for dtype {other}; an integer or bool tensor is needed", $op)),
+            $crate::DType::Bool | $crate::DType::U8 => {
+                type $T = u8;
+                $body
+            }
+            $crate::DType::I32 => {
+                type $T = i32;
+                $body
+            }
+            $crate::DType::I64 => {
+                type $T = i64;
+                $body
+            }
+            other => Err($crate::error!(
+                Runtime,
+                "{}: not implemented for dtype {other}; an integer or bool tensor is needed",
+                $op
+            )),
         }
     };
     ($op:expr, $dtype:expr, reals, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::DType::Bool | $crate::DType::U8 => { type $T = u8; $body }
-            $crate::DType::I32 => { type $T = i32; $body }
-            $crate::DType::I64 => { type $T = i64; $body }
-            $crate::DType::F32 => { type $T = f32; $body }
-            $crate::DType::F64 => { type $T = f64; $body }
+            $crate::DType::Bool | $crate::DType::U8 => {
+                type $T = u8;
+                $body
+            }
+            $crate::DType::I32 => {
+                type $T = i32;
+                $body
+            }
+            $crate::DType::I64 => {
+                type $T = i64;
+                $body
+            }
+            $crate::DType::F32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::DType::F64 => {
+                type $T = f64;
+                $body
+            }
             other => Err($crate::error!(Runtime, "{}: not implemented for dtype {other}", $op)),
         }
     };
     ($op:expr, $dtype:expr, complexes, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::DType::C64 => { type $T = num_complex::Complex<f32>; $body }
-            $crate::DType::C128 => { type $T = num_complex::Complex<f64>; $body }
-            other => Err($crate::error!(Runtime, "{}: not implemented for dtype {other}; a complex tensor is needed", $op)),
+            $crate::DType::C64 => {
+                type $T = num_complex::Complex<f32>;
+                $body
+            }
+            $crate::DType::C128 => {
+                type $T = num_complex::Complex<f64>;
+                $body
+            }
+            other => Err($crate::error!(
+                Runtime,
+                "{}: not implemented for dtype {other}; a complex tensor is needed",
+                $op
+            )),
         }
     };
     ($op:expr, $dtype:expr, all, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::DType::Bool | $crate::DType::U8 => { type $T = u8; $body }
-            $crate::DType::I8 => { type $T = i8; $body }
-            $crate::DType::I16 => { type $T = i16; $body }
-            $crate::DType::I32 => { type $T = i32; $body }
-            $crate::DType::I64 => { type $T = i64; $body }
-            $crate::DType::F16 => { type $T = half::f16; $body }
-            $crate::DType::BF16 => { type $T = half::bf16; $body }
-            $crate::DType::F32 => { type $T = f32; $body }
-            $crate::DType::F64 => { type $T = f64; $body }
-            $crate::DType::C64 => { type $T = num_complex::Complex<f32>; $body }
-            $crate::DType::C128 => { type $T = num_complex::Complex<f64>; $body }
+            $crate::DType::Bool | $crate::DType::U8 => {
+                type $T = u8;
+                $body
+            }
+            $crate::DType::I8 => {
+                type $T = i8;
+                $body
+            }
+            $crate::DType::I16 => {
+                type $T = i16;
+                $body
+            }
+            $crate::DType::I32 => {
+                type $T = i32;
+                $body
+            }
+            $crate::DType::I64 => {
+                type $T = i64;
+                $body
+            }
+            $crate::DType::F16 => {
+                type $T = half::f16;
+                $body
+            }
+            $crate::DType::BF16 => {
+                type $T = half::bf16;
+                $body
+            }
+            $crate::DType::F32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::DType::F64 => {
+                type $T = f64;
+                $body
+            }
+            $crate::DType::C64 => {
+                type $T = num_complex::Complex<f32>;
+                $body
+            }
+            $crate::DType::C128 => {
+                type $T = num_complex::Complex<f64>;
+                $body
+            }
         }
     };
 }
@@ -436,11 +522,26 @@ macro_rules! with_dtype {
 macro_rules! with_width {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype.size() {
-            1 => { type $T = u8; $body }
-            2 => { type $T = u16; $body }
-            4 => { type $T = u32; $body }
-            8 => { type $T = u64; $body }
-            _ => { type $T = [u64; 2]; $body }
+            1 => {
+                type $T = u8;
+                $body
+            }
+            2 => {
+                type $T = u16;
+                $body
+            }
+            4 => {
+                type $T = u32;
+                $body
+            }
+            8 => {
+                type $T = u64;
+                $body
+            }
+            _ => {
+                type $T = [u64; 2];
+                $body
+            }
         }
     };
 }

@@ -83,7 +83,12 @@ pub trait Primitive: ToArc + Debug + Send + Sync {
     fn run(&self, inputs: &[&Value], out: &[Meta]) -> Result<Values>;
 
     /// Computes on a GPU by burn's kernels; `None` sends the inputs through the CPU instead.
-    fn run_gpu(&self, _inputs: &[&Value], _out: &[Meta], _device: Device) -> Result<Option<Values>> {
+    fn run_gpu(
+        &self,
+        _inputs: &[&Value],
+        _out: &[Meta],
+        _device: Device,
+    ) -> Result<Option<Values>> {
         Ok(None)
     }
 

@@ -137,7 +137,10 @@ pub fn infer_reshape(op: &str, from: &[usize], to: &[i64]) -> Result<Dims> {
         ),
         Some(d) if count % known == 0 => out[d] = count / known,
         None if known == count => {}
-        _ => bail!(Runtime, "{op}: shape {to:?} is invalid for input of size {count} (shape {from:?})"),
+        _ => bail!(
+            Runtime,
+            "{op}: shape {to:?} is invalid for input of size {count} (shape {from:?})"
+        ),
     }
     Ok(out)
 }

@@ -38,8 +38,12 @@ impl Tensor {
     /// A CPU tensor over a vector, without a copy.
     pub fn from_vec<T: crate::dtype::HostElement>(data: Vec<T>, shape: &[usize]) -> Result<Self> {
         if crate::shape::numel(shape) != data.len() {
-            bail!(Value, "from_vec: expected {} elements for shape {shape:?}, got {}",
-                crate::shape::numel(shape), data.len());
+            bail!(
+                Value,
+                "from_vec: expected {} elements for shape {shape:?}, got {}",
+                crate::shape::numel(shape),
+                data.len()
+            );
         }
         Ok(Self::from_value(Value::from_vec(data, shape)))
     }
@@ -61,7 +65,7 @@ impl Tensor {
 
     /// Size of each dimension.
     pub fn shape(&self) -> Dims {
-        self.read().shape.clone()
+        Dims::from_slice(&self.read().shape)
     }
 
     /// Number of dimensions.
@@ -136,6 +140,12 @@ impl Tensor {
 impl std::fmt::Debug for Tensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let value = self.read();
-        write!(f, "Tensor(shape={:?}, dtype={}, device={})", value.shape, value.dtype, value.device())
+        write!(
+            f,
+            "Tensor(shape={:?}, dtype={}, device={})",
+            value.shape,
+            value.dtype,
+            value.device()
+        )
     }
 }

@@ -11,7 +11,7 @@ use crate::dtype::HostElement;
 use crate::{DType, Result, bail, shape};
 
 /// Shape and dtype: what is known of a tensor without its data.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Meta {
     /// Size of each dimension; empty for a 0-d tensor.
     pub shape: Dims,
@@ -38,7 +38,7 @@ pub enum Storage {
 }
 
 /// Elements of one dtype seen through a shape, strides and an offset (both in elements).
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Value {
     /// Element type.
     pub dtype: DType,
@@ -50,6 +50,24 @@ pub struct Value {
     pub offset: usize,
     /// Where the elements lie.
     pub storage: Storage,
+}
+
+// Small vectors clone element by element; a slice is copied at once, and clones are what small
+// tensors spend their time in.
+impl Clone for Meta {
+    fn clone(&self) -> Self {
+        Self { shape: Dims::from_slice(&self.shape), dtype: self.dtype }
+    }
+}
+
+impl Clone for Value {
+    fn clone(&self) -> Self {
+        self.with_geometry(
+            Dims::from_slice(&self.shape),
+            Strides::from_slice(&self.strides),
+            self.offset,
+        )
+    }
 }
 
 impl Value {
@@ -110,7 +128,7 @@ impl Value {
 
     /// Shape and dtype.
     pub fn to_meta(&self) -> Meta {
-        Meta { shape: self.shape.clone(), dtype: self.dtype }
+        Meta { shape: Dims::from_slice(&self.shape), dtype: self.dtype }
     }
 
     /// Row-major without gaps.

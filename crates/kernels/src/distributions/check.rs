@@ -6,21 +6,14 @@ use crate::random::Real;
 /// Fails unless `value` is within `tolerance` of `expected`.
 #[track_caller]
 pub(crate) fn close(value: f64, expected: f64, tolerance: f64) {
-    assert!(
-        (value - expected).abs() <= tolerance,
-        "{value} is not {expected} ± {tolerance}"
-    );
+    assert!((value - expected).abs() <= tolerance, "{value} is not {expected} ± {tolerance}");
 }
 
 /// Mean and variance.
 pub(crate) fn moments<T: Real>(values: &[T]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().map(|v| v.to_f64_exact()).sum::<f64>() / n;
-    let variance = values
-        .iter()
-        .map(|v| (v.to_f64_exact() - mean).powi(2))
-        .sum::<f64>()
-        / n;
+    let variance = values.iter().map(|v| (v.to_f64_exact() - mean).powi(2)).sum::<f64>() / n;
     (mean, variance)
 }
 
@@ -36,10 +29,7 @@ pub(crate) fn kolmogorov<T: Real>(values: &[T], cdf: impl Fn(f64) -> f64) {
             (p - i as f64 / n).abs().max((p - (i + 1) as f64 / n).abs())
         })
         .fold(0.0, f64::max);
-    assert!(
-        distance < 1.95 / n.sqrt(),
-        "distance {distance} of {n} values"
-    );
+    assert!(distance < 1.95 / n.sqrt(), "distance {distance} of {n} values");
 }
 
 /// Pearson's test of counts against the probabilities of 0, 1, ..., `bins - 1` and of all above.

@@ -23,28 +23,17 @@ impl Generator {
     /// Counts of successes in `count` trials of probability `prob`, of one shape. Probabilities
     /// below zero and above one count as those, and NaN gives NaN.
     pub fn binomial<T: Real>(&mut self, count: &Strided<T>, prob: &Strided<T>) -> Vec<T> {
-        assert_eq!(
-            count.shape, prob.shape,
-            "binomial: parameters are not broadcast"
-        );
+        assert_eq!(count.shape, prob.shape, "binomial: parameters are not broadcast");
         let (count, prob) = (row_major(count), row_major(prob));
         self.fill_streams(count.len(), STREAM_GRAIN, |i, stream| {
-            T::from_f64(binomial(
-                count[i].to_f64_exact(),
-                prob[i].to_f64_exact(),
-                stream,
-            ))
+            T::from_f64(binomial(count[i].to_f64_exact(), prob[i].to_f64_exact(), stream))
         })
     }
 }
 
 fn poisson(rate: f64, stream: &mut Stream) -> f64 {
     if rate >= LARGE {
-        return if rate.is_finite() {
-            poisson_by_rejection(rate, stream)
-        } else {
-            rate
-        };
+        return if rate.is_finite() { poisson_by_rejection(rate, stream) } else { rate };
     }
     // Events until the product of uniform numbers falls below the chance of none (Knuth).
     let none = (-rate).exp();
@@ -185,12 +174,7 @@ mod tests {
     const N: usize = 100_000;
 
     fn repeated<'a, T>(value: &'a [T; 1]) -> Strided<'a, T> {
-        Strided {
-            data: value,
-            shape: &[N],
-            strides: &[0],
-            offset: 0,
-        }
+        Strided { data: value, shape: &[N], strides: &[0], offset: 0 }
     }
 
     #[test]
@@ -210,29 +194,16 @@ mod tests {
             let values = generator.poisson(&repeated(&[rate])).unwrap();
             let (mean, variance) = moments(&values);
             close(mean, rate, 4.0 * (rate / N as f64).sqrt());
-            close(
-                variance,
-                rate,
-                4.0 * rate * (2.5 / N as f64).sqrt().max(0.01),
-            );
+            close(variance, rate, 4.0 * rate * (2.5 / N as f64).sqrt().max(0.01));
             let probability = |k: usize| {
                 let k = k as f64;
                 (k * rate.ln() - rate - libm::lgamma(k + 1.0)).exp()
             };
-            pearson(
-                &values,
-                (rate + 5.0 * rate.sqrt()) as usize + 2,
-                probability,
-            );
+            pearson(&values, (rate + 5.0 * rate.sqrt()) as usize + 2, probability);
         }
         let mut edge = |rate: f32| {
             let rate = [rate];
-            let rate = Strided {
-                data: &rate,
-                shape: &[],
-                strides: &[],
-                offset: 0,
-            };
+            let rate = Strided { data: &rate, shape: &[], strides: &[], offset: 0 };
             generator.poisson(&rate).map(|v| v[0])
         };
         assert_eq!(edge(0.0), Ok(0.0));
@@ -248,13 +219,8 @@ mod tests {
     #[test]
     fn successes_are_binomial() {
         let mut generator = Generator::new(22);
-        for (count, prob) in [
-            (7.0f64, 0.3),
-            (100.0, 0.05),
-            (50.0, 0.4),
-            (400.0, 0.9),
-            (30.0, 0.5),
-        ] {
+        for (count, prob) in [(7.0f64, 0.3), (100.0, 0.05), (50.0, 0.4), (400.0, 0.9), (30.0, 0.5)]
+        {
             let values = generator.binomial(&repeated(&[count]), &repeated(&[prob]));
             let (mean, variance) = moments(&values);
             let expected = count * prob * (1.0 - prob);
@@ -275,12 +241,7 @@ mod tests {
     fn binomial_edges_are_certain() {
         let count = [5.0f32, 5.0, 0.0, f32::NAN, 5.0];
         let prob = [0.0f32, 1.0, 0.5, 0.5, f32::NAN];
-        let view = |data| Strided {
-            data,
-            shape: &[5],
-            strides: &[1],
-            offset: 0,
-        };
+        let view = |data| Strided { data, shape: &[5], strides: &[1], offset: 0 };
         let got = Generator::new(23).binomial(&view(&count[..]), &view(&prob[..]));
         assert_eq!(got[..3], [0.0, 5.0, 0.0]);
         assert!(got[3].is_nan() && got[4].is_nan());

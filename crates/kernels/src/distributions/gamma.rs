@@ -13,11 +13,7 @@ impl Generator {
         self.fill_streams(alpha.len(), STREAM_GRAIN, |i, stream| {
             let value = T::from_f64(gamma(alpha[i].to_f64_exact(), stream));
             // Unlike `max`, keeps NaN.
-            if value < T::min_positive_value() {
-                T::min_positive_value()
-            } else {
-                value
-            }
+            if value < T::min_positive_value() { T::min_positive_value() } else { value }
         })
     }
 }
@@ -60,12 +56,7 @@ mod tests {
     const N: usize = 100_000;
 
     fn draw(generator: &mut Generator, alpha: f64) -> Vec<f64> {
-        generator.gamma(&Strided {
-            data: &[alpha],
-            shape: &[N],
-            strides: &[0],
-            offset: 0,
-        })
+        generator.gamma(&Strided { data: &[alpha], shape: &[N], strides: &[0], offset: 0 })
     }
 
     #[test]
@@ -75,29 +66,18 @@ mod tests {
         kolmogorov(&draw(&mut generator, 0.5), |x| libm::erf(x.sqrt()));
         kolmogorov(&draw(&mut generator, 1.0), |x| -(-x).exp_m1());
         // Shape three is three waiting times.
-        kolmogorov(&draw(&mut generator, 3.0), |x| {
-            1.0 - (-x).exp() * (1.0 + x + x * x / 2.0)
-        });
+        kolmogorov(&draw(&mut generator, 3.0), |x| 1.0 - (-x).exp() * (1.0 + x + x * x / 2.0));
         for alpha in [0.05, 1.5, 700.0] {
             let (mean, variance) = moments(&draw(&mut generator, alpha));
             close(mean, alpha, 4.0 * (alpha / N as f64).sqrt());
-            close(
-                variance / alpha,
-                1.0,
-                4.0 * ((2.0 + 6.0 / alpha) / N as f64).sqrt(),
-            );
+            close(variance / alpha, 1.0, 4.0 * ((2.0 + 6.0 / alpha) / N as f64).sqrt());
         }
     }
 
     #[test]
     fn edges_stay_edges() {
         let alpha = [0.0f32, 1e-30, -1.0, f32::NAN, f32::INFINITY];
-        let view = Strided {
-            data: &alpha[..],
-            shape: &[5],
-            strides: &[1],
-            offset: 0,
-        };
+        let view = Strided { data: &alpha[..], shape: &[5], strides: &[1], offset: 0 };
         let got = Generator::new(32).gamma(&view);
         assert_eq!(got[..2], [f32::MIN_POSITIVE; 2]);
         assert!(got[2].is_nan() && got[3].is_nan() && got[4] == f32::INFINITY);

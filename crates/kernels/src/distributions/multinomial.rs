@@ -23,10 +23,9 @@ impl Generator {
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement".into()
         })?;
         let weights = row_major(weights);
-        require(
-            weights.iter().all(|&w| w >= T::zero() && w.is_finite()),
-            || "probability tensor contains either `inf`, `nan` or element < 0".into(),
-        )?;
+        require(weights.iter().all(|&w| w >= T::zero() && w.is_finite()), || {
+            "probability tensor contains either `inf`, `nan` or element < 0".into()
+        })?;
         // Without categories there is no row to cut the weights into, and nothing to draw.
         let fewest = match categories {
             0 => (rows > 0).then_some(0),
@@ -35,14 +34,11 @@ impl Generator {
         require(fewest != Some(0), || {
             "invalid multinomial distribution (sum of probabilities <= 0)".into()
         })?;
-        require(
-            replacement || fewest.is_none_or(|fewest| fewest >= samples),
-            || {
-                "invalid multinomial distribution (with replacement=False, not enough non-negative \
+        require(replacement || fewest.is_none_or(|fewest| fewest >= samples), || {
+            "invalid multinomial distribution (with replacement=False, not enough non-negative \
              category to sample)"
-                    .into()
-            },
-        )?;
+                .into()
+        })?;
         Ok(if replacement {
             self.with_replacement(&weights, rows, categories, samples)
         } else {
@@ -102,30 +98,24 @@ impl Generator {
         par::fill(rows * samples, grain, |range, out| {
             let start = range.start;
             // Threads may share a row: each then works out its order.
-            runs(
-                &shape,
-                [&[1, 0], &[0, 1]],
-                range,
-                |linear, [row, first], len| {
-                    let row = row as usize * categories;
-                    let mut arrivals: Vec<(f64, usize)> = (0..categories)
-                        .filter(|&k| weights[row + k] > T::zero())
-                        .map(|k| (times[row + k] / weights[row + k].to_f64_exact(), k))
-                        .collect();
-                    let order = |a: &(f64, usize), b: &(f64, usize)| {
-                        a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
-                    };
-                    if samples < arrivals.len() {
-                        arrivals.select_nth_unstable_by(samples, order);
-                        arrivals.truncate(samples);
-                    }
-                    arrivals.sort_unstable_by(order);
-                    let drawn = &arrivals[first as usize..][..len];
-                    for (slot, &(_, category)) in out[linear - start..].iter_mut().zip(drawn) {
-                        slot.write(category as i64);
-                    }
-                },
-            );
+            runs(&shape, [&[1, 0], &[0, 1]], range, |linear, [row, first], len| {
+                let row = row as usize * categories;
+                let mut arrivals: Vec<(f64, usize)> = (0..categories)
+                    .filter(|&k| weights[row + k] > T::zero())
+                    .map(|k| (times[row + k] / weights[row + k].to_f64_exact(), k))
+                    .collect();
+                let order =
+                    |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+                if samples < arrivals.len() {
+                    arrivals.select_nth_unstable_by(samples, order);
+                    arrivals.truncate(samples);
+                }
+                arrivals.sort_unstable_by(order);
+                let drawn = &arrivals[first as usize..][..len];
+                for (slot, &(_, category)) in out[linear - start..].iter_mut().zip(drawn) {
+                    slot.write(category as i64);
+                }
+            });
         })
     }
 }
@@ -141,12 +131,7 @@ mod tests {
     use super::*;
 
     fn view<'a, T>(data: &'a [T], shape: &'a [usize], strides: &'a [isize]) -> Strided<'a, T> {
-        Strided {
-            data,
-            shape,
-            strides,
-            offset: 0,
-        }
+        Strided { data, shape, strides, offset: 0 }
     }
 
     #[test]
@@ -154,9 +139,7 @@ mod tests {
         let mut generator = Generator::new(51);
         let weights = [0.0f32, 1.0, 0.0, 3.0, 0.0, 2.0, 2.0, 0.0];
         let n = 100_000;
-        let drawn = generator
-            .multinomial(&view(&weights, &[2, 4], &[4, 1]), n, true)
-            .unwrap();
+        let drawn = generator.multinomial(&view(&weights, &[2, 4], &[4, 1]), n, true).unwrap();
         let share = |row: usize, category: i64| {
             let row = &drawn[row * n..][..n];
             row.iter().filter(|&&c| c == category).count() as f64 / n as f64
@@ -176,21 +159,13 @@ mod tests {
         let rows = view(&weights, &shape, &[0, 1]);
         let drawn = Generator::new(52).multinomial(&rows, 2, false).unwrap();
         let share = |pair: [i64; 2]| {
-            drawn
-                .chunks_exact(2)
-                .filter(|&drawn| *drawn == pair)
-                .count() as f64
-                / n as f64
+            drawn.chunks_exact(2).filter(|&drawn| *drawn == pair).count() as f64 / n as f64
         };
         // The first by weight, the second by weight among the rest.
         close(share([0, 2]), 1.0 / 6.0 * 2.0 / 5.0, 5e-3);
         close(share([2, 3]), 2.0 / 6.0 * 3.0 / 4.0, 7e-3);
         close(share([3, 0]), 3.0 / 6.0 * 1.0 / 3.0, 7e-3);
-        assert!(
-            drawn
-                .chunks_exact(2)
-                .all(|pair| pair[0] != pair[1] && !pair.contains(&1))
-        );
+        assert!(drawn.chunks_exact(2).all(|pair| pair[0] != pair[1] && !pair.contains(&1)));
         let mut all = Generator::new(53)
             .multinomial(&view(&[1.0f32, 5.0, 0.5], &[3], &[1]), 3, false)
             .unwrap();

@@ -14,9 +14,7 @@ impl Generator {
         low: f64,
         high: f64,
     ) -> Result<Vec<T>> {
-        require(std > 0.0, || {
-            format!("truncated_normal expects std > 0.0, but found std={std}")
-        })?;
+        require(std > 0.0, || format!("truncated_normal expects std > 0.0, but found std={std}"))?;
         require(low < high, || {
             format!("truncated_normal expects low < high, but found low={low} and high={high}")
         })?;
@@ -95,9 +93,7 @@ mod tests {
             (5.0, 5.5),
             (-0.1, 8.0),
         ] {
-            let values = generator
-                .truncated_normal::<f64>(N, 0.0, 1.0, low, high)
-                .unwrap();
+            let values = generator.truncated_normal::<f64>(N, 0.0, 1.0, low, high).unwrap();
             assert!(values.iter().all(|x| (low..=high).contains(x)));
             // From the nearer tail, where the difference of two probabilities keeps its digits.
             let flip = if low > 0.0 { -1.0 } else { 1.0 };
@@ -109,19 +105,9 @@ mod tests {
     #[test]
     fn scales_and_refuses() {
         let mut generator = Generator::new(42);
-        let values = generator
-            .truncated_normal::<f32>(N, 1.0, 0.02, 0.96, 1.04)
-            .unwrap();
+        let values = generator.truncated_normal::<f32>(N, 1.0, 0.02, 0.96, 1.04).unwrap();
         assert!(values.iter().all(|x| (0.96..=1.04).contains(x)));
-        assert!(
-            generator
-                .truncated_normal::<f32>(1, 0.0, 1.0, 1.0, 1.0)
-                .is_err()
-        );
-        assert!(
-            generator
-                .truncated_normal::<f32>(1, 0.0, 0.0, 0.0, 1.0)
-                .is_err()
-        );
+        assert!(generator.truncated_normal::<f32>(1, 0.0, 1.0, 1.0, 1.0).is_err());
+        assert!(generator.truncated_normal::<f32>(1, 0.0, 0.0, 0.0, 1.0).is_err());
     }
 }

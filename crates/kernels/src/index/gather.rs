@@ -8,29 +8,14 @@ use crate::{Dims, Element, Error, Result, Strided, collapse, positions};
 pub fn gather<T: Element>(x: &Strided<T>, dim: usize, index: &Strided<i64>) -> Result<Vec<T>> {
     let (shape, strides) = at_least_one_dim(x.shape, x.strides);
     let (index_shape, index_strides) = at_least_one_dim(index.shape, index.strides);
-    let index = Strided {
-        shape: &index_shape,
-        strides: &index_strides,
-        ..*index
-    };
-    assert!(
-        fits(&index_shape, &shape, dim),
-        "gather: the index is larger than the source"
-    );
+    let index = Strided { shape: &index_shape, strides: &index_strides, ..*index };
+    assert!(fits(&index_shape, &shape, dim), "gather: the index is larger than the source");
     if index.is_empty() {
         return Ok(Vec::new());
     }
     check(&index, dim, shape[dim])?;
     // SAFETY: indices are within `dim`, and the index's shape within that of `x` elsewhere.
-    Ok(unsafe {
-        read(
-            x.data,
-            x.offset,
-            &still(&strides, dim),
-            strides[dim],
-            &index,
-        )
-    })
+    Ok(unsafe { read(x.data, x.offset, &still(&strides, dim), strides[dim], &index) })
 }
 
 /// The slices of `x` at the given places of `dim`, in their order: the shape is that of `x` with
@@ -49,22 +34,9 @@ pub fn index_select<T: Element>(
         return Ok(Vec::new());
     }
     let spread = along(stride, dim, out.len());
-    let index = Strided {
-        data: index.data,
-        shape: &out,
-        strides: &spread,
-        offset: index.offset,
-    };
+    let index = Strided { data: index.data, shape: &out, strides: &spread, offset: index.offset };
     // SAFETY: indices are within `dim`, and the other dimensions are those of `x`.
-    Ok(unsafe {
-        read(
-            x.data,
-            x.offset,
-            &still(&strides, dim),
-            strides[dim],
-            &index,
-        )
-    })
+    Ok(unsafe { read(x.data, x.offset, &still(&strides, dim), strides[dim], &index) })
 }
 
 /// The elements of `x`, seen as one row-major run, at the given places; negative ones count from the
@@ -82,12 +54,7 @@ pub fn take<T: Element>(x: &Strided<T>, index: &Strided<i64>) -> Result<Vec<T>> 
             *place = position as i64;
         }
     }
-    let index = Strided {
-        data: &places[..],
-        shape: &[places.len()],
-        strides: &[1],
-        offset: 0,
-    };
+    let index = Strided { data: &places[..], shape: &[places.len()], strides: &[1], offset: 0 };
     // SAFETY: each place was made from an index below the number of elements.
     Ok(unsafe { read(x.data, x.offset, &[0], 1, &index) })
 }
@@ -95,11 +62,7 @@ pub fn take<T: Element>(x: &Strided<T>, index: &Strided<i64>) -> Result<Vec<T>> 
 /// An index with negative ones counted from the end.
 #[inline]
 pub(crate) fn wrap(index: i64, dim: usize, size: usize) -> Result<usize> {
-    let wrapped = if index < 0 {
-        index.wrapping_add(size as i64)
-    } else {
-        index
-    };
+    let wrapped = if index < 0 { index.wrapping_add(size as i64) } else { index };
     if (wrapped as u64) < size as u64 {
         Ok(wrapped as usize)
     } else {
@@ -129,12 +92,7 @@ mod tests {
     use crate::contiguous_strides;
 
     fn view<'a, T>(data: &'a [T], shape: &'a [usize], strides: &'a [isize]) -> Strided<'a, T> {
-        Strided {
-            data,
-            shape,
-            strides,
-            offset: 0,
-        }
+        Strided { data, shape, strides, offset: 0 }
     }
 
     #[test]
@@ -155,28 +113,16 @@ mod tests {
     fn gathers_rows_by_a_broadcast_index() {
         let x: Vec<f32> = (0..40_000).map(|i| i as f32).collect();
         let index: Vec<i64> = (0..5000).map(|i| (i * 7919) % 10_000).collect();
-        let got = gather(
-            &view(&x, &[10_000, 4], &[4, 1]),
-            0,
-            &view(&index, &[5000, 4], &[1, 0]),
-        )
-        .unwrap();
-        let expected = index
-            .iter()
-            .flat_map(|&row| (0..4).map(move |k| (row * 4 + k) as f32));
+        let got = gather(&view(&x, &[10_000, 4], &[4, 1]), 0, &view(&index, &[5000, 4], &[1, 0]))
+            .unwrap();
+        let expected = index.iter().flat_map(|&row| (0..4).map(move |k| (row * 4 + k) as f32));
         assert!(got.into_iter().eq(expected));
     }
 
     #[test]
     fn the_first_bad_index_is_named() {
         let x = view(&[1, 2, 3], &[3], &[1]);
-        let bad = |index: i64| {
-            Err(Error::Index {
-                index,
-                dim: 0,
-                size: 3,
-            })
-        };
+        let bad = |index: i64| Err(Error::Index { index, dim: 0, size: 3 });
         assert_eq!(gather(&x, 0, &view(&[0, 3, -1], &[3], &[1])), bad(3));
         assert_eq!(index_select(&x, 0, &view(&[0, -1, 9], &[3], &[1])), bad(-1));
         assert_eq!(take(&x, &view(&[-3, -4], &[2], &[1])), bad(-4));
@@ -218,14 +164,8 @@ mod tests {
         let data = [1, 2, 3, 4, 5, 6];
         let index = [0, -1, 2];
         let index = view(&index, &[3], &[1]);
-        assert_eq!(
-            take(&view(&data, &[2, 3], &[3, 1]), &index).unwrap(),
-            [1, 6, 3]
-        );
+        assert_eq!(take(&view(&data, &[2, 3], &[3, 1]), &index).unwrap(), [1, 6, 3]);
         // Rows 1 3 5 and 2 4 6.
-        assert_eq!(
-            take(&view(&data, &[2, 3], &[1, 2]), &index).unwrap(),
-            [1, 6, 5]
-        );
+        assert_eq!(take(&view(&data, &[2, 3], &[1, 2]), &index).unwrap(), [1, 6, 5]);
     }
 }

@@ -49,35 +49,28 @@ pub(crate) unsafe fn read<T: Element, I: Offset>(
     };
     par::fill(index.len(), par::GRAIN, |range, out| {
         let start = range.start;
-        runs(
-            &shape,
-            [&base, &along],
-            range,
-            |linear, [at, index_at], len| {
-                let out = &mut out[linear - start..][..len];
-                let from = offset as isize + at;
-                if index_step == 0 {
-                    let from = from + distance(index_at);
-                    if base_step == 1 {
-                        debug_assert!(from >= 0 && from as usize + len <= source.len());
-                        // SAFETY: the caller's promise for the first and the last element.
-                        out.write_copy_of_slice(unsafe {
-                            source.get_unchecked(from as usize..from as usize + len)
-                        });
-                    } else {
-                        for (i, slot) in out.iter_mut().enumerate() {
-                            slot.write(element(from + i as isize * base_step));
-                        }
-                    }
+        runs(&shape, [&base, &along], range, |linear, [at, index_at], len| {
+            let out = &mut out[linear - start..][..len];
+            let from = offset as isize + at;
+            if index_step == 0 {
+                let from = from + distance(index_at);
+                if base_step == 1 {
+                    debug_assert!(from >= 0 && from as usize + len <= source.len());
+                    // SAFETY: the caller's promise for the first and the last element.
+                    out.write_copy_of_slice(unsafe {
+                        source.get_unchecked(from as usize..from as usize + len)
+                    });
                 } else {
                     for (i, slot) in out.iter_mut().enumerate() {
-                        let i = i as isize;
-                        slot.write(element(
-                            from + i * base_step + distance(index_at + i * index_step),
-                        ));
+                        slot.write(element(from + i as isize * base_step));
                     }
                 }
-            },
-        );
+            } else {
+                for (i, slot) in out.iter_mut().enumerate() {
+                    let i = i as isize;
+                    slot.write(element(from + i * base_step + distance(index_at + i * index_step)));
+                }
+            }
+        });
     })
 }

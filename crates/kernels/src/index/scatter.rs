@@ -38,12 +38,7 @@ pub fn scatter_fill<T: Element>(
     index: &Strided<i64>,
     value: T,
 ) -> Result<()> {
-    scatter(
-        target,
-        dim,
-        index,
-        &everywhere(&[value], index.shape, &zeros(index.shape)),
-    )
+    scatter(target, dim, index, &everywhere(&[value], index.shape, &zeros(index.shape)))
 }
 
 /// As [`scatter`], but what is there counts too: `Add` is `scatter_add`.
@@ -75,9 +70,7 @@ pub fn index_add<T: Arithmetic>(
     if bytemuck::bytes_of(&alpha) == bytemuck::bytes_of(&T::ONE) {
         return slices(&target, dim, index, source, T::plus);
     }
-    slices(&target, dim, index, source, |old, new| {
-        old.plus(alpha.times(new))
-    })
+    slices(&target, dim, index, source, |old, new| old.plus(alpha.times(new)))
 }
 
 /// Combines the slices of `source` along `dim` with the slices of `target` the one-dimensional index
@@ -118,22 +111,12 @@ pub fn index_fill<T: Element>(
 ) -> Result<()> {
     let (mut shape, _) = at_least_one_dim(target.shape, target.strides);
     shape[dim] = one_dim(index).0;
-    index_copy(
-        target,
-        dim,
-        index,
-        &everywhere(&[value], &shape, &zeros(&shape)),
-    )
+    index_copy(target, dim, index, &everywhere(&[value], &shape, &zeros(&shape)))
 }
 
 /// A view that shows one value in every place.
 fn everywhere<'a, T>(value: &'a [T; 1], shape: &'a [usize], zeros: &'a Strides) -> Strided<'a, T> {
-    Strided {
-        data: value,
-        shape,
-        strides: zeros,
-        offset: 0,
-    }
+    Strided { data: value, shape, strides: zeros, offset: 0 }
 }
 
 fn zeros(shape: &[usize]) -> Strides {
@@ -143,10 +126,7 @@ fn zeros(shape: &[usize]) -> Strides {
 fn ordered<T: Arithmetic>(op: &str, kind: ScatterReduce) -> Result<()> {
     let needs_order = matches!(kind, ScatterReduce::Min | ScatterReduce::Max);
     if needs_order && !T::ORDERED {
-        return Err(Error::Value(format!(
-            "{op}: not implemented for {}",
-            T::NAME
-        )));
+        return Err(Error::Value(format!("{op}: not implemented for {}", T::NAME)));
     }
     Ok(())
 }
@@ -169,28 +149,11 @@ fn spread<T: Element>(
     if index.is_empty() {
         return Ok(());
     }
-    let index = Strided {
-        shape: &index_shape,
-        strides: &index_strides,
-        ..*index
-    };
-    let source = Strided {
-        shape: &index_shape,
-        strides: &source_strides,
-        ..*source
-    };
+    let index = Strided { shape: &index_shape, strides: &index_strides, ..*index };
+    let source = Strided { shape: &index_shape, strides: &source_strides, ..*source };
     check(&index, dim, shape[dim])?;
     // SAFETY: indices are within `dim`, and the index's shape within the target's elsewhere.
-    unsafe {
-        write(
-            target,
-            &still(&strides, dim),
-            strides[dim],
-            &index,
-            &source,
-            combine,
-        )
-    };
+    unsafe { write(target, &still(&strides, dim), strides[dim], &index, &source, combine) };
     Ok(())
 }
 
@@ -207,34 +170,14 @@ fn slices<T: Element>(
     let (count, stride) = one_dim(index);
     let mut expected: Dims = shape.clone();
     expected[dim] = count;
-    assert_eq!(
-        source_shape, expected,
-        "the slices of the source are not those of the target"
-    );
+    assert_eq!(source_shape, expected, "the slices of the source are not those of the target");
     check(index, dim, shape[dim])?;
     let spread = along(stride, dim, expected.len());
-    let index = Strided {
-        data: index.data,
-        shape: &expected,
-        strides: &spread,
-        offset: index.offset,
-    };
-    let source = Strided {
-        shape: &expected,
-        strides: &source_strides,
-        ..*source
-    };
+    let index =
+        Strided { data: index.data, shape: &expected, strides: &spread, offset: index.offset };
+    let source = Strided { shape: &expected, strides: &source_strides, ..*source };
     // SAFETY: indices are within `dim`, and the other dimensions are the target's.
-    unsafe {
-        write(
-            target,
-            &still(&strides, dim),
-            strides[dim],
-            &index,
-            &source,
-            combine,
-        )
-    };
+    unsafe { write(target, &still(&strides, dim), strides[dim], &index, &source, combine) };
     Ok(())
 }
 

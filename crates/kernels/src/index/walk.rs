@@ -102,19 +102,9 @@ mod tests {
     #[test]
     fn a_transposed_view_is_copied_into_order() {
         let data = [1, 2, 3, 4, 5, 6];
-        let view = Strided {
-            data: &data[..],
-            shape: &[3, 2],
-            strides: &[1, 3],
-            offset: 0,
-        };
+        let view = Strided { data: &data[..], shape: &[3, 2], strides: &[1, 3], offset: 0 };
         assert_eq!(*row_major(&view), [1, 4, 2, 5, 3, 6]);
-        let flipped = Strided {
-            data: &data[..],
-            shape: &[3],
-            strides: &[-2],
-            offset: 5,
-        };
+        let flipped = Strided { data: &data[..], shape: &[3], strides: &[-2], offset: 5 };
         assert_eq!(*row_major(&flipped), [6, 4, 2]);
     }
 }

@@ -30,11 +30,7 @@ pub(crate) unsafe fn write<T: Element, I: Offset>(
     let free = (0..shape.len()).find(|&d| strides[0][d] != 0 && shape[d] >= threads);
     let part = |shape: &Dims, first: [isize; 3]| {
         // SAFETY: the caller's promise; a part of the shape has only positions of the whole.
-        unsafe {
-            write_part(
-                target, step, index, source, shape, &strides, first, &combine,
-            )
-        }
+        unsafe { write_part(target, step, index, source, shape, &strides, first, &combine) }
     };
     let Some(free) = free else {
         part(&shape, [0; 3]);
@@ -44,10 +40,7 @@ pub(crate) unsafe fn write<T: Element, I: Offset>(
     par::for_ranges(shape[free], grain, |range| {
         let mut shape = shape.clone();
         shape[free] = range.len();
-        part(
-            &shape,
-            [0, 1, 2].map(|k| range.start as isize * strides[k][free]),
-        );
+        part(&shape, [0, 1, 2].map(|k| range.start as isize * strides[k][free]));
     });
 }
 
@@ -73,42 +66,36 @@ unsafe fn write_part<T: Element, I: Offset>(
         // SAFETY: the position comes from the index's own shape and strides.
         unsafe { index.at(index.offset as isize + position) }.distance() * step
     };
-    runs(
-        shape,
-        [base, along, from],
-        0..shape.iter().product(),
-        |_, at, len| {
-            let [to, index_at, source_at]: [isize; 3] = std::array::from_fn(|k| at[k] + first[k]);
-            let to = target.offset as isize + to;
-            let source_at = source.offset as isize + source_at;
-            // SAFETY, here and below: the caller's promise for the target; the source's positions come
-            // from its own shape and strides.
-            if index_step == 0 {
-                let to = to + distance(index_at);
-                if base_step == 1 && source_step == 1 {
-                    let target =
-                        unsafe { std::slice::from_raw_parts_mut(target.data.offset(to), len) };
-                    let source = &source.data[source_at as usize..][..len];
-                    for (old, &new) in target.iter_mut().zip(source) {
-                        *old = combine(*old, new);
-                    }
-                    return;
+    runs(shape, [base, along, from], 0..shape.iter().product(), |_, at, len| {
+        let [to, index_at, source_at]: [isize; 3] = std::array::from_fn(|k| at[k] + first[k]);
+        let to = target.offset as isize + to;
+        let source_at = source.offset as isize + source_at;
+        // SAFETY, here and below: the caller's promise for the target; the source's positions come
+        // from its own shape and strides.
+        if index_step == 0 {
+            let to = to + distance(index_at);
+            if base_step == 1 && source_step == 1 {
+                let target = unsafe { std::slice::from_raw_parts_mut(target.data.offset(to), len) };
+                let source = &source.data[source_at as usize..][..len];
+                for (old, &new) in target.iter_mut().zip(source) {
+                    *old = combine(*old, new);
                 }
-                for i in 0..len as isize {
-                    unsafe {
-                        let place = target.data.offset(to + i * base_step);
-                        *place = combine(*place, source.at(source_at + i * source_step));
-                    }
-                }
-            } else {
-                for i in 0..len as isize {
-                    unsafe {
-                        let to = to + i * base_step + distance(index_at + i * index_step);
-                        let place = target.data.offset(to);
-                        *place = combine(*place, source.at(source_at + i * source_step));
-                    }
+                return;
+            }
+            for i in 0..len as isize {
+                unsafe {
+                    let place = target.data.offset(to + i * base_step);
+                    *place = combine(*place, source.at(source_at + i * source_step));
                 }
             }
-        },
-    );
+        } else {
+            for i in 0..len as isize {
+                unsafe {
+                    let to = to + i * base_step + distance(index_at + i * index_step);
+                    let place = target.data.offset(to);
+                    *place = combine(*place, source.at(source_at + i * source_step));
+                }
+            }
+        }
+    });
 }

@@ -26,14 +26,7 @@ impl<'a, T: Element> Matrices<'a, T> {
         let outer = x.shape.len() - 2;
         let (dims, strides) = collapse(&x.shape[..outer], [&x.strides[..outer]]);
         let count = x.shape[..outer].iter().product();
-        Self {
-            x,
-            rows: x.shape[outer],
-            cols: x.shape[outer + 1],
-            count,
-            dims,
-            strides,
-        }
+        Self { x, rows: x.shape[outer], cols: x.shape[outer + 1], count, dims, strides }
     }
 
     /// The distance between rows and between columns.
@@ -51,25 +44,13 @@ impl<'a, T: Element> Matrices<'a, T> {
     /// Copies one matrix, row after row.
     pub(crate) fn copy_rows(&self, matrix: usize, to: &mut [T]) {
         let (row, col) = self.steps();
-        copy(
-            self.x.data,
-            self.start(matrix),
-            (self.rows, self.cols),
-            (row, col),
-            to,
-        );
+        copy(self.x.data, self.start(matrix), (self.rows, self.cols), (row, col), to);
     }
 
     /// Copies one matrix, column after column.
     pub(crate) fn copy_cols(&self, matrix: usize, to: &mut [T]) {
         let (row, col) = self.steps();
-        copy(
-            self.x.data,
-            self.start(matrix),
-            (self.cols, self.rows),
-            (col, row),
-            to,
-        );
+        copy(self.x.data, self.start(matrix), (self.cols, self.rows), (col, row), to);
     }
 }
 
@@ -140,16 +121,7 @@ impl<'a, T> Out<'a, T> {
 impl<T: Send> Cut for Out<'_, T> {
     fn cut(self, matrices: usize) -> (Self, Self) {
         let (head, tail) = self.data.split_at_mut(matrices * self.size);
-        (
-            Self {
-                data: head,
-                size: self.size,
-            },
-            Self {
-                data: tail,
-                size: self.size,
-            },
-        )
+        (Self { data: head, size: self.size }, Self { data: tail, size: self.size })
     }
 }
 
@@ -162,11 +134,7 @@ impl<A: Cut, B: Cut> Cut for (A, B) {
 
 impl<A: Cut, B: Cut, C: Cut> Cut for (A, B, C) {
     fn cut(self, matrices: usize) -> (Self, Self) {
-        let (a, b, c) = (
-            self.0.cut(matrices),
-            self.1.cut(matrices),
-            self.2.cut(matrices),
-        );
+        let (a, b, c) = (self.0.cut(matrices), self.1.cut(matrices), self.2.cut(matrices));
         ((a.0, b.0, c.0), (a.1, b.1, c.1))
     }
 }
@@ -184,9 +152,7 @@ pub(crate) fn each<O: Cut>(
     if threads > 1 && count < threads && cost >= LARGE {
         return work(0..count, outputs, Par::rayon(threads));
     }
-    each_alone(count, cost, outputs, |range, outputs| {
-        work(range, outputs, Par::Seq)
-    })
+    each_alone(count, cost, outputs, |range, outputs| work(range, outputs, Par::Seq))
 }
 
 /// As [`each`], for work that always does one matrix on one thread.
@@ -230,12 +196,8 @@ mod tests {
         let data: Vec<i64> = (0..40 * 50).collect();
         // The transpose of the 40 x 50 matrix without its first row, as a batch of one.
         let (shape, strides) = ([1, 50, 39], [7, 1, 50]);
-        let x = Matrices::new(Strided {
-            data: &data,
-            shape: &shape,
-            strides: &strides,
-            offset: 50,
-        });
+        let x =
+            Matrices::new(Strided { data: &data, shape: &shape, strides: &strides, offset: 50 });
         let mut rows = vec![0; 50 * 39];
         let mut cols = rows.clone();
         x.copy_rows(0, &mut rows);
@@ -250,30 +212,16 @@ mod tests {
     #[test]
     fn the_error_of_the_first_matrix_wins() {
         let mut out = vec![0usize; 100];
-        let result = each(
-            100,
-            par::GRAIN,
-            Out::new(&mut out, 1),
-            |range, mut out, _| {
-                for (i, matrix) in range.enumerate() {
-                    out.of(i)[0] = matrix;
-                    if matrix % 40 == 39 {
-                        return Err(Error::Singular {
-                            batch: matrix,
-                            pivot: 1,
-                        });
-                    }
+        let result = each(100, par::GRAIN, Out::new(&mut out, 1), |range, mut out, _| {
+            for (i, matrix) in range.enumerate() {
+                out.of(i)[0] = matrix;
+                if matrix % 40 == 39 {
+                    return Err(Error::Singular { batch: matrix, pivot: 1 });
                 }
-                Ok(())
-            },
-        );
-        assert_eq!(
-            result,
-            Err(Error::Singular {
-                batch: 39,
-                pivot: 1
-            })
-        );
+            }
+            Ok(())
+        });
+        assert_eq!(result, Err(Error::Singular { batch: 39, pivot: 1 }));
         assert!(out[..40].iter().copied().eq(0..40));
     }
 }

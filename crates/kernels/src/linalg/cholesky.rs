@@ -16,44 +16,51 @@ const SMALL: usize = 16;
 /// triangular `U` with `U^H U = a`. Only that triangle of `a` is read; the other one of the result
 /// is zero.
 pub fn cholesky<T: LinalgElement>(a: Strided<T>, upper: bool) -> Result<Vec<T>> {
+    let (factors, info) = cholesky_ex(a, upper);
+    match info.iter().position(|&minor| minor > 0) {
+        Some(batch) => Err(Error::NotPositiveDefinite { batch, minor: info[batch] as usize }),
+        None => Ok(factors),
+    }
+}
+
+/// As [`cholesky`], with zero for every matrix or the order of its first leading minor that is not
+/// positive definite, at which its factor is not complete.
+pub fn cholesky_ex<T: LinalgElement>(a: Strided<T>, upper: bool) -> (Vec<T>, Vec<i32>) {
     let a = Matrices::new(a);
     let n = a.rows;
     let mut out = vec![T::zero(); a.count * n * n];
-    each(
-        a.count,
-        n * n * n / 3,
-        Out::new(&mut out, n * n),
-        |range, mut out, par| {
-            let mut work = vec![T::zero(); n * n];
-            for (i, batch) in range.enumerate() {
-                // Column-major with the triangle of interest in the lower half: the columns of `a`, or
-                // its conjugated rows.
-                if upper {
-                    a.copy_rows(batch, &mut work);
-                    work.iter_mut().for_each(|value| *value = value.conjugate());
-                } else {
-                    a.copy_cols(batch, &mut work);
-                }
-                factor(&mut work, n, par).map_err(|pivot| Error::NotPositiveDefinite {
-                    batch,
-                    minor: pivot + 1,
-                })?;
-                let out = out.of(i);
-                for row in 0..n {
-                    for col in row..n {
-                        let value = work[row * n + col];
-                        if upper {
-                            out[row * n + col] = value.conjugate();
-                        } else {
-                            out[col * n + row] = value;
-                        }
+    let mut info = vec![0; a.count];
+    let outputs = (Out::new(&mut out, n * n), Out::new(&mut info, 1));
+    let done = each(a.count, n * n * n / 3, outputs, |range, (mut out, mut info), par| {
+        let mut work = vec![T::zero(); n * n];
+        for (i, batch) in range.enumerate() {
+            // Column-major with the triangle of interest in the lower half: the columns of `a`, or
+            // its conjugated rows.
+            if upper {
+                a.copy_rows(batch, &mut work);
+                work.iter_mut().for_each(|value| *value = value.conjugate());
+            } else {
+                a.copy_cols(batch, &mut work);
+            }
+            if let Err(pivot) = factor(&mut work, n, par) {
+                info.of(i)[0] = pivot as i32 + 1;
+            }
+            let out = out.of(i);
+            for row in 0..n {
+                for col in row..n {
+                    let value = work[row * n + col];
+                    if upper {
+                        out[row * n + col] = value.conjugate();
+                    } else {
+                        out[col * n + row] = value;
                     }
                 }
             }
-            Ok(())
-        },
-    )?;
-    Ok(out)
+        }
+        Ok(())
+    });
+    debug_assert!(done.is_ok());
+    (out, info)
 }
 
 /// Replaces the lower triangle of a column-major matrix by its factor, or gives the pivot that is
@@ -78,9 +85,7 @@ fn factor<T: LinalgElement>(a: &mut [T], n: usize, par: Par) -> std::result::Res
         let root = pivot.sqrt();
         column[0] = T::from_re(root);
         let reciprocal = root.recip();
-        column[1..]
-            .iter_mut()
-            .for_each(|value| *value = value.scaled(reciprocal));
+        column[1..].iter_mut().for_each(|value| *value = value.scaled(reciprocal));
     }
     Ok(())
 }
@@ -91,11 +96,8 @@ pub fn cholesky_solve<T: LinalgElement>(b: Strided<T>, factor: Strided<T>, upper
     let (factor, b) = (Matrices::new(factor), Matrices::new(b));
     let (n, k) = (factor.rows, b.cols);
     let mut out = vec![T::zero(); factor.count * n * k];
-    let done = each(
-        factor.count,
-        2 * n * n * k,
-        Out::new(&mut out, n * k),
-        |range, mut out, par| {
+    let done =
+        each(factor.count, 2 * n * n * k, Out::new(&mut out, n * k), |range, mut out, par| {
             let mut work = vec![T::zero(); n * n];
             let mut conjugate = work.clone();
             for (i, batch) in range.enumerate() {
@@ -114,30 +116,11 @@ pub fn cholesky_solve<T: LinalgElement>(b: Strided<T>, factor: Strided<T>, upper
                 }
                 let lower = MatRef::from_column_major_slice(&work, n, n);
                 let adjoint = MatRef::from_row_major_slice(&conjugate, n, n);
-                substitute(
-                    lower,
-                    Triangle {
-                        upper: false,
-                        unit: false,
-                    },
-                    out.of(i),
-                    k,
-                    par,
-                );
-                substitute(
-                    adjoint,
-                    Triangle {
-                        upper: true,
-                        unit: false,
-                    },
-                    out.of(i),
-                    k,
-                    par,
-                );
+                substitute(lower, Triangle { upper: false, unit: false }, out.of(i), k, par);
+                substitute(adjoint, Triangle { upper: true, unit: false }, out.of(i), k, par);
             }
             Ok(())
-        },
-    );
+        });
     debug_assert!(done.is_ok());
     out
 }
@@ -193,12 +176,7 @@ mod tests {
         let data = [4.0, nan, nan, 12.0, 37.0, nan, -16.0, -43.0, 98.0];
         let want = [2.0, 0.0, 0.0, 6.0, 1.0, 0.0, -8.0, 5.0, 3.0];
         assert_close(&cholesky(matrix(&data, &[3, 3]), false).unwrap(), &want);
-        let turned = Strided {
-            data: &data,
-            shape: &[3, 3],
-            strides: &[1, 3],
-            offset: 0,
-        };
+        let turned = Strided { data: &data, shape: &[3, 3], strides: &[1, 3], offset: 0 };
         let want: Vec<f64> = adjoint(&want, 3, 3);
         assert_close(&cholesky(turned, true).unwrap(), &want);
     }
@@ -218,10 +196,7 @@ mod tests {
                 1.0
             }
         });
-        let failed = Err(Error::NotPositiveDefinite {
-            batch: 0,
-            minor: 41,
-        });
+        let failed = Err(Error::NotPositiveDefinite { batch: 0, minor: 41 });
         assert_eq!(cholesky(matrix(&data, &[n, n]), false), failed);
         let failed = Err(Error::NotPositiveDefinite { batch: 0, minor: 1 });
         assert_eq!(cholesky(matrix(&[f64::NAN], &[1, 1]), false), failed);

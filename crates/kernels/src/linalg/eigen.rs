@@ -33,10 +33,7 @@ fn hermitian<T: LinalgElement>(
     let wanted = vectors.is_some();
     let mut w = vec![T::Real::zero(); a.count * n];
     let size = if wanted { n * n } else { 0 };
-    let outputs = (
-        Out::new(&mut w, n),
-        Out::new(vectors.unwrap_or_default(), size),
-    );
+    let outputs = (Out::new(&mut w, n), Out::new(vectors.unwrap_or_default(), size));
     each_alone(a.count, 8 * n * n * n, outputs, |range, (mut w, mut v)| {
         let mut work = vec![T::zero(); n * n];
         let mut values = vec![T::zero(); n];
@@ -60,10 +57,7 @@ fn hermitian<T: LinalgElement>(
             let matrix = MatRef::from_column_major_slice(&work, n, n);
             let v_out = wanted.then(|| MatMut::from_column_major_slice_mut(&mut columns, n, n));
             if n > 0 && !T::eigh(matrix, &mut values, v_out) {
-                return Err(Error::NoConvergence {
-                    what: "linalg.eigh",
-                    batch,
-                });
+                return Err(Error::NoConvergence { what: "linalg.eigh", batch });
             }
             for (w, value) in w.of(i).iter_mut().zip(&values) {
                 *w = value.re();
@@ -79,10 +73,7 @@ fn hermitian<T: LinalgElement>(
 
 /// Eigenvalues, `(*batch, n)`, and eigenvectors as columns, `(*batch, n, n)`, of any square
 /// matrices. Vectors have unit length, and their largest component is real.
-#[expect(
-    clippy::type_complexity,
-    reason = "the pair is plain, only its complex elements are long"
-)]
+#[expect(clippy::type_complexity, reason = "the pair is plain, only its complex elements are long")]
 pub fn eig<T: LinalgElement>(
     a: Strided<T>,
 ) -> Result<(Vec<Complex<T::Real>>, Vec<Complex<T::Real>>)> {
@@ -108,10 +99,7 @@ fn general<T: LinalgElement>(
     let zero = Complex::new(T::Real::zero(), T::Real::zero());
     let mut w = vec![zero; a.count * n];
     let size = if wanted { n * n } else { 0 };
-    let outputs = (
-        Out::new(&mut w, n),
-        Out::new(vectors.unwrap_or_default(), size),
-    );
+    let outputs = (Out::new(&mut w, n), Out::new(vectors.unwrap_or_default(), size));
     each_alone(a.count, 25 * n * n * n, outputs, |range, (mut w, mut v)| {
         let mut work = vec![T::zero(); n * n];
         let mut columns = vec![zero; size];
@@ -123,10 +111,7 @@ fn general<T: LinalgElement>(
             let matrix = MatRef::from_column_major_slice(&work, n, n);
             let v_out = wanted.then(|| MatMut::from_column_major_slice_mut(&mut columns, n, n));
             if n > 0 && !T::eig(matrix, w.of(i), v_out) {
-                return Err(Error::NoConvergence {
-                    what: "linalg.eig",
-                    batch,
-                });
+                return Err(Error::NoConvergence { what: "linalg.eig", batch });
             }
             if wanted && n > 0 {
                 columns.chunks_exact_mut(n).for_each(normalise);
@@ -141,28 +126,16 @@ fn general<T: LinalgElement>(
 /// Scales a vector to unit length and turns it so that its largest component is real; a real vector
 /// keeps its sign.
 fn normalise<R: Float + num_traits::NumAssign>(v: &mut [Complex<R>]) {
-    let largest = v
-        .iter()
-        .fold(R::zero(), |largest, value| largest.max(value.norm()));
+    let largest = v.iter().fold(R::zero(), |largest, value| largest.max(value.norm()));
     if largest.is_zero() || !largest.is_finite() {
         return;
     }
     let scaled = |value: &Complex<R>| value.unscale(largest).norm_sqr();
-    let length = v
-        .iter()
-        .fold(R::zero(), |sum, value| sum + scaled(value))
-        .sqrt()
-        * largest;
+    let length = v.iter().fold(R::zero(), |sum, value| sum + scaled(value)).sqrt() * largest;
     let real = v.iter().all(|value| value.im.is_zero());
-    let pivot = v
-        .iter()
-        .position(|value| value.norm() == largest)
-        .expect("there is a largest");
-    let turn = if real {
-        Complex::new(R::one(), R::zero())
-    } else {
-        v[pivot].conj().unscale(largest)
-    };
+    let pivot = v.iter().position(|value| value.norm() == largest).expect("there is a largest");
+    let turn =
+        if real { Complex::new(R::one(), R::zero()) } else { v[pivot].conj().unscale(largest) };
     for value in &mut *v {
         *value *= turn.unscale(length);
     }
@@ -272,23 +245,14 @@ mod tests {
         let zero = eigh(matrix(&[0.0; 9], &[3, 3]), true).unwrap();
         assert_eq!(zero.0, [0.0; 3]);
         assert_orthonormal(&zero.1, 3, 3);
-        assert_eq!(
-            eigvals(matrix(&[0.0; 9], &[3, 3])).unwrap(),
-            [Complex::new(0.0, 0.0); 3]
-        );
+        assert_eq!(eigvals(matrix(&[0.0; 9], &[3, 3])).unwrap(), [Complex::new(0.0, 0.0); 3]);
     }
 
     #[test]
     fn nothing_and_nan() {
         assert_eq!(eigvalsh(matrix::<f64>(&[], &[2, 0, 0]), true), Ok(vec![]));
         assert_eq!(eigvals(matrix::<f64>(&[], &[2, 0, 0])), Ok(vec![]));
-        assert!(matches!(
-            eigvalsh(matrix(&[f64::NAN], &[1, 1]), true),
-            Err(Error::Value(_))
-        ));
-        assert!(matches!(
-            eig(matrix(&[f64::INFINITY], &[1, 1])),
-            Err(Error::Value(_))
-        ));
+        assert!(matches!(eigvalsh(matrix(&[f64::NAN], &[1, 1]), true), Err(Error::Value(_))));
+        assert!(matches!(eig(matrix(&[f64::INFINITY], &[1, 1])), Err(Error::Value(_))));
     }
 }

@@ -133,11 +133,7 @@ macro_rules! shared {
 }
 
 fn vectors_wanted(wanted: bool) -> ComputeEigenvectors {
-    if wanted {
-        ComputeEigenvectors::Yes
-    } else {
-        ComputeEigenvectors::No
-    }
+    if wanted { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No }
 }
 
 macro_rules! engines {

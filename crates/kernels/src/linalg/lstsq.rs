@@ -45,124 +45,85 @@ pub fn lstsq<T: LinalgElement>(
         Out::new(&mut rank, 1),
     );
     let cost = 16 * m * n * size + (m + n) * size * k;
-    each_alone(
-        count,
-        cost,
-        outputs,
-        |range, (mut solution, mut singular, mut rank)| {
-            let mut work = vec![T::zero(); m * n];
-            let mut values = vec![T::zero(); size];
-            let (mut u, mut v) = (vec![T::zero(); m * size], vec![T::zero(); n * size]);
-            let mut right = vec![T::zero(); m * k];
-            let mut along = vec![T::zero(); size * k];
-            let mut found = vec![T::zero(); n * k];
-            for (i, batch) in range.enumerate() {
-                load(&a, batch, &mut work)?;
-                if size == 0 {
-                    continue;
-                }
-                let matrix = MatRef::from_column_major_slice(&work, m, n);
-                let u_out = MatMut::from_column_major_slice_mut(&mut u, m, size);
-                let v_out = MatMut::from_column_major_slice_mut(&mut v, n, size);
-                if !T::svd(matrix, &mut values, Some(u_out), Some(v_out)) {
-                    return Err(Error::NoConvergence {
-                        what: "linalg.lstsq",
-                        batch,
-                    });
-                }
-                let singular = singular.of(i);
-                for (s, value) in singular.iter_mut().zip(&values) {
-                    *s = value.re();
-                }
-                let smallest = rcond * singular[0];
-                let counted = singular.iter().take_while(|&&s| s > smallest).count();
-                rank.of(i)[0] = counted as i64;
-                if counted == 0 || k == 0 {
-                    continue;
-                }
-                // x = V diag(1 / s) U^H b
-                b.copy_cols(batch, &mut right);
-                let u = MatRef::from_column_major_slice(&u[..m * counted], m, counted);
-                let v = MatRef::from_column_major_slice(&v[..n * counted], n, counted);
-                let right = MatRef::from_column_major_slice(&right, m, k);
-                let along = &mut along[..counted * k];
-                let along_out = MatMut::from_column_major_slice_mut(&mut *along, counted, k);
-                let adjoint = (u.transpose(), Conj::Yes);
-                T::gemm(
-                    along_out,
-                    Accum::Replace,
-                    adjoint,
-                    (right, Conj::No),
-                    T::one(),
-                    Par::Seq,
-                );
-                for column in along.chunks_exact_mut(counted) {
-                    for (value, s) in column.iter_mut().zip(&*singular) {
-                        *value = value.scaled(s.recip());
-                    }
-                }
-                let along = MatRef::from_column_major_slice(&*along, counted, k);
-                let out = MatMut::from_column_major_slice_mut(&mut found, n, k);
-                T::gemm(
-                    out,
-                    Accum::Replace,
-                    (v, Conj::No),
-                    (along, Conj::No),
-                    T::one(),
-                    Par::Seq,
-                );
-                transpose(&found, k, n, solution.of(i));
+    each_alone(count, cost, outputs, |range, (mut solution, mut singular, mut rank)| {
+        let mut work = vec![T::zero(); m * n];
+        let mut values = vec![T::zero(); size];
+        let (mut u, mut v) = (vec![T::zero(); m * size], vec![T::zero(); n * size]);
+        let mut right = vec![T::zero(); m * k];
+        let mut along = vec![T::zero(); size * k];
+        let mut found = vec![T::zero(); n * k];
+        for (i, batch) in range.enumerate() {
+            load(&a, batch, &mut work)?;
+            if size == 0 {
+                continue;
             }
-            Ok(())
-        },
-    )?;
+            let matrix = MatRef::from_column_major_slice(&work, m, n);
+            let u_out = MatMut::from_column_major_slice_mut(&mut u, m, size);
+            let v_out = MatMut::from_column_major_slice_mut(&mut v, n, size);
+            if !T::svd(matrix, &mut values, Some(u_out), Some(v_out)) {
+                return Err(Error::NoConvergence { what: "linalg.lstsq", batch });
+            }
+            let singular = singular.of(i);
+            for (s, value) in singular.iter_mut().zip(&values) {
+                *s = value.re();
+            }
+            let smallest = rcond * singular[0];
+            let counted = singular.iter().take_while(|&&s| s > smallest).count();
+            rank.of(i)[0] = counted as i64;
+            if counted == 0 || k == 0 {
+                continue;
+            }
+            // x = V diag(1 / s) U^H b
+            b.copy_cols(batch, &mut right);
+            let u = MatRef::from_column_major_slice(&u[..m * counted], m, counted);
+            let v = MatRef::from_column_major_slice(&v[..n * counted], n, counted);
+            let right = MatRef::from_column_major_slice(&right, m, k);
+            let along = &mut along[..counted * k];
+            let along_out = MatMut::from_column_major_slice_mut(&mut *along, counted, k);
+            let adjoint = (u.transpose(), Conj::Yes);
+            T::gemm(along_out, Accum::Replace, adjoint, (right, Conj::No), T::one(), Par::Seq);
+            for column in along.chunks_exact_mut(counted) {
+                for (value, s) in column.iter_mut().zip(&*singular) {
+                    *value = value.scaled(s.recip());
+                }
+            }
+            let along = MatRef::from_column_major_slice(&*along, counted, k);
+            let out = MatMut::from_column_major_slice_mut(&mut found, n, k);
+            T::gemm(out, Accum::Replace, (v, Conj::No), (along, Conj::No), T::one(), Par::Seq);
+            transpose(&found, k, n, solution.of(i));
+        }
+        Ok(())
+    })?;
     let full_rank = rank.iter().all(|&rank| rank as usize == n);
     let residuals = (m > n && full_rank).then(|| distances(&a, &b, &solution));
-    Ok(Lstsq {
-        solution,
-        residuals,
-        rank,
-        singular_values,
-    })
+    Ok(Lstsq { solution, residuals, rank, singular_values })
 }
 
 /// `|b - a x|^2` of every column.
 fn distances<T: LinalgElement>(a: &Matrices<'_, T>, b: &Matrices<'_, T>, x: &[T]) -> Vec<T::Real> {
     let (m, n, k) = (a.rows, a.cols, b.cols);
     let mut out = vec![T::Real::zero(); a.count * k];
-    let done = each(
-        a.count,
-        m * n * k,
-        Out::new(&mut out, k),
-        |range, mut out, par| {
-            let mut left = vec![T::zero(); m * n];
-            let mut rest = vec![T::zero(); m * k];
-            for (i, batch) in range.enumerate() {
-                a.copy_cols(batch, &mut left);
-                b.copy_rows(batch, &mut rest);
-                if n > 0 && k > 0 {
-                    let left = MatRef::from_column_major_slice(&left, m, n);
-                    let x = MatRef::from_row_major_slice(&x[batch * n * k..][..n * k], n, k);
-                    let rest = MatMut::from_row_major_slice_mut(&mut rest, m, k);
-                    T::gemm(
-                        rest,
-                        Accum::Add,
-                        (left, Conj::No),
-                        (x, Conj::No),
-                        -T::one(),
-                        par,
-                    );
-                }
-                let out = out.of(i);
-                for row in rest.chunks_exact(k.max(1)) {
-                    for (sum, value) in out.iter_mut().zip(row) {
-                        *sum += value.modulus_squared();
-                    }
+    let done = each(a.count, m * n * k, Out::new(&mut out, k), |range, mut out, par| {
+        let mut left = vec![T::zero(); m * n];
+        let mut rest = vec![T::zero(); m * k];
+        for (i, batch) in range.enumerate() {
+            a.copy_cols(batch, &mut left);
+            b.copy_rows(batch, &mut rest);
+            if n > 0 && k > 0 {
+                let left = MatRef::from_column_major_slice(&left, m, n);
+                let x = MatRef::from_row_major_slice(&x[batch * n * k..][..n * k], n, k);
+                let rest = MatMut::from_row_major_slice_mut(&mut rest, m, k);
+                T::gemm(rest, Accum::Add, (left, Conj::No), (x, Conj::No), -T::one(), par);
+            }
+            let out = out.of(i);
+            for row in rest.chunks_exact(k.max(1)) {
+                for (sum, value) in out.iter_mut().zip(row) {
+                    *sum += value.modulus_squared();
                 }
             }
-            Ok(())
-        },
-    );
+        }
+        Ok(())
+    });
     debug_assert!(done.is_ok());
     out
 }
@@ -210,10 +171,7 @@ mod tests {
             let (a, b) = (&a[i * m * n..][..m * n], &b[i * m * k..][..m * k]);
             let image = product(a, &fit.solution[i * n * k..][..n * k], m, n, k);
             let adjoint = adjoint(a, m, n);
-            assert_close(
-                &product(&adjoint, &image, n, m, k),
-                &product(&adjoint, b, n, m, k),
-            );
+            assert_close(&product(&adjoint, &image, n, m, k), &product(&adjoint, b, n, m, k));
             for column in 0..k {
                 let row = |r: usize| (image[r * k + column] - b[r * k + column]).norm_sqr();
                 let want: f64 = (0..m).map(row).sum();
@@ -225,12 +183,7 @@ mod tests {
 
     #[test]
     fn nothing_and_the_cut() {
-        let fit = lstsq(
-            matrix::<f64>(&[], &[1, 0, 2]),
-            matrix(&[], &[1, 0, 1]),
-            None,
-        )
-        .unwrap();
+        let fit = lstsq(matrix::<f64>(&[], &[1, 0, 2]), matrix(&[], &[1, 0, 1]), None).unwrap();
         assert_eq!((fit.solution, fit.rank), (vec![0.0, 0.0], vec![0]));
         let a = [1.0, 0.0, 0.0, 1e-3];
         let b = [1.0, 1.0];

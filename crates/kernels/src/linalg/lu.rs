@@ -32,37 +32,23 @@ pub fn lu_factor<T: LinalgElement>(a: Strided<T>) -> LuFactors<T> {
     let mut lu = vec![T::zero(); count * m * n];
     let mut pivots = vec![0; count * size];
     let outputs = (Out::new(&mut lu, m * n), Out::new(&mut pivots, size));
-    let done = each(
-        count,
-        m * n * size,
-        outputs,
-        |range, (mut lu, mut pivots), par| {
-            let mut work = vec![T::zero(); m * n];
-            for (i, matrix) in range.enumerate() {
-                a.copy_cols(matrix, &mut work);
-                factor(&mut work, m, m, n, pivots.of(i), par);
-                transpose(&work, n, m, lu.of(i));
-            }
-            Ok(())
-        },
-    );
+    let done = each(count, m * n * size, outputs, |range, (mut lu, mut pivots), par| {
+        let mut work = vec![T::zero(); m * n];
+        for (i, matrix) in range.enumerate() {
+            a.copy_cols(matrix, &mut work);
+            factor(&mut work, m, m, n, pivots.of(i), par);
+            transpose(&work, n, m, lu.of(i));
+        }
+        Ok(())
+    });
     debug_assert!(done.is_ok());
-    let signs = (0..count)
-        .map(|i| sign_of(&pivots[i * size..][..size]))
-        .collect();
+    let signs = (0..count).map(|i| sign_of(&pivots[i * size..][..size])).collect();
     let zero_at = |i: usize| {
         let lu = &lu[i * m * n..][..m * n];
-        (0..size)
-            .find(|&j| lu[j * n + j].is_zero())
-            .map_or(0, |j| j as i32 + 1)
+        (0..size).find(|&j| lu[j * n + j].is_zero()).map_or(0, |j| j as i32 + 1)
     };
     let info = (0..count).map(zero_at).collect();
-    LuFactors {
-        lu,
-        pivots,
-        signs,
-        info,
-    }
+    LuFactors { lu, pivots, signs, info }
 }
 
 /// The determinant of every matrix.
@@ -88,11 +74,7 @@ pub fn slogdet<T: LinalgElement>(a: Strided<T>) -> (Vec<T>, Vec<T::Real>) {
         let (mut sign, mut log) = (start, T::Real::zero());
         for value in diagonal {
             let modulus = value.modulus();
-            sign *= if modulus.is_zero() {
-                T::zero()
-            } else {
-                value.scaled(modulus.recip())
-            };
+            sign *= if modulus.is_zero() { T::zero() } else { value.scaled(modulus.recip()) };
             log += modulus.ln();
         }
         if sign.is_zero() {
@@ -127,11 +109,7 @@ fn diagonals<T: LinalgElement, O: super::batch::Cut>(
 }
 
 fn sign_of(pivots: &[i32]) -> i8 {
-    let swaps = pivots
-        .iter()
-        .enumerate()
-        .filter(|&(i, &pivot)| pivot != i as i32 + 1)
-        .count();
+    let swaps = pivots.iter().enumerate().filter(|&(i, &pivot)| pivot != i as i32 + 1).count();
     if swaps % 2 == 0 { 1 } else { -1 }
 }
 
@@ -159,10 +137,7 @@ pub(super) fn factor<T: LinalgElement>(
     let (triangle, below) = factors.split_at_row(half);
     let rest = MatMut::from_column_major_slice_with_stride_mut(&mut *right, m, n - half, stride);
     let (mut top, bottom) = rest.split_at_row_mut(half);
-    let unit_lower = Triangle {
-        upper: false,
-        unit: true,
-    };
+    let unit_lower = Triangle { upper: false, unit: true };
     T::solve_triangle(triangle, unit_lower, top.as_mut(), par);
     if m == half {
         return;
@@ -170,14 +145,7 @@ pub(super) fn factor<T: LinalgElement>(
     let (below, top) = ((below, Conj::No), (top.as_ref(), Conj::No));
     T::gemm(bottom, Accum::Add, below, top, -T::one(), par);
 
-    factor(
-        &mut right[half..],
-        stride,
-        m - half,
-        n - half,
-        more_pivots,
-        par,
-    );
+    factor(&mut right[half..], stride, m - half, n - half, more_pivots, par);
     swap_rows(&mut left[half..], stride, half, more_pivots);
     for pivot in more_pivots {
         *pivot += half as i32;
@@ -270,26 +238,8 @@ pub(super) fn solve_factored<T: LinalgElement>(
         }
     }
     let lu = MatRef::from_column_major_slice(lu, n, n);
-    super::solve::substitute(
-        lu,
-        Triangle {
-            upper: false,
-            unit: true,
-        },
-        b,
-        k,
-        par,
-    );
-    super::solve::substitute(
-        lu,
-        Triangle {
-            upper: true,
-            unit: false,
-        },
-        b,
-        k,
-        par,
-    );
+    super::solve::substitute(lu, Triangle { upper: false, unit: true }, b, k, par);
+    super::solve::substitute(lu, Triangle { upper: true, unit: false }, b, k, par);
 }
 
 #[cfg(test)]
@@ -303,12 +253,7 @@ mod tests {
         let data = noise::<T>(m * n);
         let shape = [m, n];
         let strides = [1, m as isize];
-        let x = Strided {
-            data: &data,
-            shape: &shape,
-            strides: &strides,
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &shape, strides: &strides, offset: 0 };
         let f = lu_factor(x);
         let size = m.min(n);
         let lower: Vec<T> = fill(m, size, |i, j| match i.cmp(&j) {
@@ -316,11 +261,7 @@ mod tests {
             std::cmp::Ordering::Equal => T::one(),
             std::cmp::Ordering::Greater => f.lu[i * n + j],
         });
-        let upper = fill(
-            size,
-            n,
-            |i, j| if i <= j { f.lu[i * n + j] } else { T::zero() },
-        );
+        let upper = fill(size, n, |i, j| if i <= j { f.lu[i * n + j] } else { T::zero() });
         let mut want = fill(m, n, |i, j| data[j * m + i]);
         for (i, &p) in f.pivots.iter().enumerate() {
             for j in 0..n {
@@ -333,16 +274,7 @@ mod tests {
 
     #[test]
     fn reconstructs_every_shape_and_type() {
-        for (m, n) in [
-            (1, 1),
-            (3, 3),
-            (2, 7),
-            (7, 2),
-            (40, 40),
-            (20, 90),
-            (90, 20),
-            (100, 100),
-        ] {
+        for (m, n) in [(1, 1), (3, 3), (2, 7), (7, 2), (40, 40), (20, 90), (90, 20), (100, 100)] {
             reconstructs::<f64>(m, n);
             reconstructs::<Complex<f64>>(m, n);
         }
@@ -372,12 +304,7 @@ mod tests {
         assert_eq!(logs[2], f64::NEG_INFINITY);
         assert_eq!(lu_factor(x).info, [0, 0, 2]);
         let i = Complex::new(0.0, 1.0);
-        let data = [
-            i,
-            Complex::new(0.0, 0.0),
-            Complex::new(0.0, 0.0),
-            i.scale(2.0),
-        ];
+        let data = [i, Complex::new(0.0, 0.0), Complex::new(0.0, 0.0), i.scale(2.0)];
         assert_eq!(det(matrix(&data, &[2, 2])), [Complex::new(-2.0, 0.0)]);
         let (sign, log) = slogdet(matrix(&data, &[2, 2]));
         assert_eq!((sign[0], log[0]), (Complex::new(-1.0, 0.0), 2f64.ln()));
@@ -386,24 +313,13 @@ mod tests {
     #[test]
     fn nothing_and_nan() {
         assert_eq!(det(matrix::<f64>(&[], &[2, 0, 0])), [1.0, 1.0]);
-        assert_eq!(
-            slogdet(matrix::<f64>(&[], &[1, 0, 0])),
-            (vec![1.0], vec![0.0])
-        );
+        assert_eq!(slogdet(matrix::<f64>(&[], &[1, 0, 0])), (vec![1.0], vec![0.0]));
         assert!(det(matrix::<f64>(&[], &[0, 3, 3])).is_empty());
         assert_eq!(lu_factor(matrix::<f64>(&[], &[1, 0, 20])).info, [0]);
-        let data: Vec<f64> = (0..400)
-            .map(|i| if i == 200 { f64::NAN } else { i as f64 })
-            .collect();
+        let data: Vec<f64> = (0..400).map(|i| if i == 200 { f64::NAN } else { i as f64 }).collect();
         assert!(det(matrix(&data, &[20, 20]))[0].is_nan());
         // A zero column keeps the determinant zero.
-        let data = fill(40, 40, |i, j| {
-            if j == 3 {
-                0.0
-            } else {
-                ((i * 7 + j * 11) % 13) as f64
-            }
-        });
+        let data = fill(40, 40, |i, j| if j == 3 { 0.0 } else { ((i * 7 + j * 11) % 13) as f64 });
         assert_eq!(det(matrix(&data, &[40, 40])), [0.0]);
     }
 }

@@ -16,19 +16,14 @@ struct Pade {
 
 /// Approximants for double precision, of degrees 3, 5, 7, 9 and 13.
 const DOUBLE: [Pade; 5] = [
-    Pade {
-        up_to: 1.495585217958292e-2,
-        coefficients: &[120.0, 60.0, 12.0, 1.0],
-    },
+    Pade { up_to: 1.495585217958292e-2, coefficients: &[120.0, 60.0, 12.0, 1.0] },
     Pade {
         up_to: 2.53939833006323e-1,
         coefficients: &[30240.0, 15120.0, 3360.0, 420.0, 30.0, 1.0],
     },
     Pade {
         up_to: 9.504178996162932e-1,
-        coefficients: &[
-            17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0,
-        ],
+        coefficients: &[17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0],
     },
     Pade {
         up_to: 2.097847961257068,
@@ -68,18 +63,9 @@ const DOUBLE: [Pade; 5] = [
 
 /// Approximants for single precision, of degrees 3, 5 and 7.
 const SINGLE: [Pade; 3] = [
-    Pade {
-        up_to: 4.258730016922831e-1,
-        coefficients: DOUBLE[0].coefficients,
-    },
-    Pade {
-        up_to: 1.880152677804762,
-        coefficients: DOUBLE[1].coefficients,
-    },
-    Pade {
-        up_to: 3.92572478313866,
-        coefficients: DOUBLE[2].coefficients,
-    },
+    Pade { up_to: 4.258730016922831e-1, coefficients: DOUBLE[0].coefficients },
+    Pade { up_to: 1.880152677804762, coefficients: DOUBLE[1].coefficients },
+    Pade { up_to: 3.92572478313866, coefficients: DOUBLE[2].coefficients },
 ];
 
 /// The exponential of every square matrix. A matrix that is not finite gives NaN everywhere.
@@ -87,23 +73,18 @@ pub fn matrix_exp<T: LinalgElement>(a: Strided<T>) -> Vec<T> {
     let a = Matrices::new(a);
     let n = a.rows;
     let mut out = vec![T::zero(); a.count * n * n];
-    let done = each(
-        a.count,
-        20 * n * n * n,
-        Out::new(&mut out, n * n),
-        |range, mut out, par| {
-            for (i, batch) in range.enumerate() {
-                let out = out.of(i);
-                a.copy_rows(batch, out);
-                if n == 1 {
-                    out[0] = out[0].exponential();
-                } else if n > 1 {
-                    exponential(out, n, par);
-                }
+    let done = each(a.count, 20 * n * n * n, Out::new(&mut out, n * n), |range, mut out, par| {
+        for (i, batch) in range.enumerate() {
+            let out = out.of(i);
+            a.copy_rows(batch, out);
+            if n == 1 {
+                out[0] = out[0].exponential();
+            } else if n > 1 {
+                exponential(out, n, par);
             }
-            Ok(())
-        },
-    );
+        }
+        Ok(())
+    });
     debug_assert!(done.is_ok());
     out
 }
@@ -112,13 +93,9 @@ pub fn matrix_exp<T: LinalgElement>(a: Strided<T>) -> Vec<T> {
 fn exponential<T: LinalgElement>(a: &mut [T], n: usize, par: Par) {
     let column = |j: usize| (0..n).fold(T::Real::zero(), |sum, i| sum + a[i * n + j].modulus());
     // `f64::max` would drop a NaN.
-    let norm = (0..n).map(column).fold(T::Real::zero(), |most, sum| {
-        if sum.is_nan() || sum > most {
-            sum
-        } else {
-            most
-        }
-    });
+    let norm = (0..n)
+        .map(column)
+        .fold(T::Real::zero(), |most, sum| if sum.is_nan() || sum > most { sum } else { most });
     if !norm.is_finite() {
         return a.fill(T::from_parts(T::Real::nan(), T::Real::nan()));
     }
@@ -126,10 +103,7 @@ fn exponential<T: LinalgElement>(a: &mut [T], n: usize, par: Par) {
     let single = size_of::<T::Real>() == size_of::<f32>();
     let approximants: &[Pade] = if single { &SINGLE } else { &DOUBLE };
     let best = approximants.last().expect("not empty");
-    let pade = approximants
-        .iter()
-        .find(|pade| norm <= pade.up_to)
-        .unwrap_or(best);
+    let pade = approximants.iter().find(|pade| norm <= pade.up_to).unwrap_or(best);
     // Halved so often the norm keeps within the bound; every halving is a squaring afterwards.
     let squarings = (norm / best.up_to).log2().ceil().max(0.0) as i32;
     if squarings > 0 {
@@ -219,10 +193,7 @@ mod tests {
         let n = 30;
         let a: Vec<C> = noise(n * n);
         let negative: Vec<C> = a.iter().map(|&v| -v).collect();
-        let (up, down) = (
-            matrix_exp(matrix(&a, &[n, n])),
-            matrix_exp(matrix(&negative, &[n, n])),
-        );
+        let (up, down) = (matrix_exp(matrix(&a, &[n, n])), matrix_exp(matrix(&negative, &[n, n])));
         assert_close(&product(&up, &down, n, n, n), &eye(n));
     }
 
@@ -232,10 +203,7 @@ mod tests {
         let data = [0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, -700.0];
         let want = [1.0, 1.0, 0.0, 1.0, 1f64.exp(), 0.0, 0.0, (-700f64).exp()];
         assert_close(&matrix_exp(matrix(&data, &[2, 2, 2])), &want);
-        assert_eq!(
-            matrix_exp(matrix(&[1.0, f64::NEG_INFINITY], &[2, 1, 1])),
-            [1f64.exp(), 0.0]
-        );
+        assert_eq!(matrix_exp(matrix(&[1.0, f64::NEG_INFINITY], &[2, 1, 1])), [1f64.exp(), 0.0]);
         assert!(matrix_exp(matrix::<f64>(&[], &[3, 0, 0])).is_empty());
         let nan = matrix_exp(matrix(&[f64::NAN, 0.0, 0.0, 0.0], &[2, 2]));
         assert!(nan.iter().all(|v| v.is_nan()));

@@ -59,20 +59,15 @@ pub fn geqrf<T: LinalgElement>(a: Strided<T>) -> (Vec<T>, Vec<T>) {
     let mut packed = vec![T::zero(); a.count * m * n];
     let mut taus = vec![T::zero(); a.count * size];
     let outputs = (Out::new(&mut packed, m * n), Out::new(&mut taus, size));
-    infallible(each(
-        a.count,
-        2 * m * n * size,
-        outputs,
-        |range, (mut packed, mut taus), par| {
-            let mut work = vec![T::zero(); m * n];
-            for (i, batch) in range.enumerate() {
-                a.copy_cols(batch, &mut work);
-                factor(&mut work, m, n, taus.of(i), par);
-                transpose(&work, n, m, packed.of(i));
-            }
-            Ok(())
-        },
-    ));
+    infallible(each(a.count, 2 * m * n * size, outputs, |range, (mut packed, mut taus), par| {
+        let mut work = vec![T::zero(); m * n];
+        for (i, batch) in range.enumerate() {
+            a.copy_cols(batch, &mut work);
+            factor(&mut work, m, n, taus.of(i), par);
+            transpose(&work, n, m, packed.of(i));
+        }
+        Ok(())
+    }));
     (packed, taus)
 }
 
@@ -86,12 +81,7 @@ pub fn householder_product<T: LinalgElement>(v: Strided<T>, tau: Strided<T>) -> 
     let mut strides = crate::Strides::from_slice(tau.strides);
     shape.insert(split, 1);
     strides.insert(split, 0);
-    let tau = Matrices::new(Strided {
-        data: tau.data,
-        shape: &shape,
-        strides: &strides,
-        ..tau
-    });
+    let tau = Matrices::new(Strided { data: tau.data, shape: &shape, strides: &strides, ..tau });
     let v = Matrices::new(v);
     let (m, n) = (v.rows, v.cols);
     let mut out = vec![T::zero(); v.count * m * n];
@@ -191,18 +181,14 @@ fn reflect<T: LinalgElement>(x: &mut [T]) -> T {
 /// The Euclidean norm, safe from overflow and underflow.
 fn norm<T: LinalgElement>(x: &[T]) -> T::Real {
     let sum = |scale: T::Real| {
-        x.iter().fold(T::Real::zero(), |sum, &value| {
-            sum + value.scaled(scale).modulus_squared()
-        })
+        x.iter().fold(T::Real::zero(), |sum, &value| sum + value.scaled(scale).modulus_squared())
     };
     let plain = sum(T::Real::one());
     let safe = T::Real::min_positive_value() / T::Real::epsilon();
     if plain.is_nan() || (plain.is_finite() && plain > safe) {
         return plain.sqrt();
     }
-    let largest = x.iter().fold(T::Real::zero(), |largest, value| {
-        largest.max(value.modulus1())
-    });
+    let largest = x.iter().fold(T::Real::zero(), |largest, value| largest.max(value.modulus1()));
     if largest.is_zero() || largest.is_infinite() {
         return largest;
     }
@@ -215,10 +201,7 @@ fn apply<T: LinalgElement>(v: &[T], tau: T, y: &mut [T]) {
         return;
     }
     let (first, rest) = y.split_first_mut().expect("as long as the vector");
-    let along = v[1..]
-        .iter()
-        .zip(&*rest)
-        .fold(*first, |sum, (&v, &y)| sum + v.conjugate() * y);
+    let along = v[1..].iter().zip(&*rest).fold(*first, |sum, (&v, &y)| sum + v.conjugate() * y);
     let factor = tau * along;
     *first -= factor;
     for (y, &v) in rest.iter_mut().zip(&v[1..]) {
@@ -238,12 +221,7 @@ struct Block<T> {
 
 impl<T: LinalgElement> Block<T> {
     fn new() -> Self {
-        Self {
-            v: Vec::new(),
-            t: Vec::new(),
-            rows: 0,
-            width: 0,
-        }
+        Self { v: Vec::new(), t: Vec::new(), rows: 0, width: 0 }
     }
 
     /// Takes the packed reflections of `panel`, whose first diagonal element is in row `first`.
@@ -284,37 +262,12 @@ impl<T: LinalgElement> Block<T> {
         let mut turned = along.clone();
         let mut along = MatMut::from_column_major_slice_mut(&mut along, width, columns);
         let mut turned = MatMut::from_column_major_slice_mut(&mut turned, width, columns);
-        let t = if adjoint {
-            (t.transpose(), Conj::Yes)
-        } else {
-            (t, Conj::No)
-        };
+        let t = if adjoint { (t.transpose(), Conj::Yes) } else { (t, Conj::No) };
         let (mut c, one) = (c, T::one());
         let conjugated = (v.transpose(), Conj::Yes);
-        T::gemm(
-            along.as_mut(),
-            Accum::Replace,
-            conjugated,
-            (c.as_ref(), Conj::No),
-            one,
-            par,
-        );
-        T::gemm(
-            turned.as_mut(),
-            Accum::Replace,
-            t,
-            (along.as_ref(), Conj::No),
-            one,
-            par,
-        );
-        T::gemm(
-            c.as_mut(),
-            Accum::Add,
-            (v, Conj::No),
-            (turned.as_ref(), Conj::No),
-            -one,
-            par,
-        );
+        T::gemm(along.as_mut(), Accum::Replace, conjugated, (c.as_ref(), Conj::No), one, par);
+        T::gemm(turned.as_mut(), Accum::Replace, t, (along.as_ref(), Conj::No), one, par);
+        T::gemm(c.as_mut(), Accum::Add, (v, Conj::No), (turned.as_ref(), Conj::No), -one, par);
     }
 }
 
@@ -330,20 +283,12 @@ mod tests {
         let shape = [2, m, n];
         // Columns are contiguous.
         let strides = [(m * n) as isize, 1, m as isize];
-        let x = Strided {
-            data: &data,
-            shape: &shape,
-            strides: &strides,
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &shape, strides: &strides, offset: 0 };
         for complete in [false, true] {
             let inner = if complete { m } else { m.min(n) };
             let (q, r) = qr(x, complete);
             for i in 0..2 {
-                let (q, r) = (
-                    &q[i * m * inner..][..m * inner],
-                    &r[i * inner * n..][..inner * n],
-                );
+                let (q, r) = (&q[i * m * inner..][..m * inner], &r[i * inner * n..][..inner * n]);
                 assert_orthonormal(q, m, inner);
                 let want = fill(m, n, |row, col| data[i * m * n + col * m + row]);
                 assert_close(&product(q, r, m, inner, n), &want);
@@ -364,17 +309,9 @@ mod tests {
 
     #[test]
     fn decomposes_every_shape_and_type() {
-        for (m, n) in [
-            (1, 1),
-            (3, 3),
-            (5, 2),
-            (2, 5),
-            (33, 33),
-            (80, 40),
-            (40, 80),
-            (100, 100),
-            (90, 3),
-        ] {
+        for (m, n) in
+            [(1, 1), (3, 3), (5, 2), (2, 5), (33, 33), (80, 40), (40, 80), (100, 100), (90, 3)]
+        {
             decomposes::<f64>(m, n);
             decomposes::<Complex<f64>>(m, n);
         }
@@ -387,10 +324,7 @@ mod tests {
         // The last reflection of a square matrix changes nothing, so -35 keeps its sign.
         let data = [12.0, -51.0, 4.0, 6.0, 167.0, -68.0, -4.0, 24.0, -41.0];
         let (q, r) = qr(matrix(&data, &[3, 3]), false);
-        assert_close(
-            &r,
-            &[-14.0, -21.0, 14.0, 0.0, -175.0, 70.0, 0.0, 0.0, -35.0],
-        );
+        assert_close(&r, &[-14.0, -21.0, 14.0, 0.0, -175.0, 70.0, 0.0, 0.0, -35.0]);
         assert_close(&q[..3], &[-6.0 / 7.0, 69.0 / 175.0, 58.0 / 175.0]);
         // A column that is already done keeps its sign.
         let (q, r) = qr(matrix(&[3.0, 1.0, 0.0, 2.0], &[2, 2]), false);

@@ -16,26 +16,21 @@ pub fn inv<T: LinalgElement>(a: Strided<T>) -> Result<Vec<T>> {
     let a = Matrices::new(a);
     let n = a.rows;
     let mut out = vec![T::zero(); a.count * n * n];
-    each(
-        a.count,
-        2 * n * n * n,
-        Out::new(&mut out, n * n),
-        |range, mut out, par| {
-            let mut work = vec![T::zero(); n * n];
-            let mut pivots = vec![0; n];
-            for (i, batch) in range.enumerate() {
-                a.copy_cols(batch, &mut work);
-                factor_regular(&mut work, n, &mut pivots, par)
-                    .map_err(|pivot| Error::Singular { batch, pivot })?;
-                let out = out.of(i);
-                for j in 0..n {
-                    out[j * n + j] = T::one();
-                }
-                solve_factored(&work, n, &pivots, out, n, par);
+    each(a.count, 2 * n * n * n, Out::new(&mut out, n * n), |range, mut out, par| {
+        let mut work = vec![T::zero(); n * n];
+        let mut pivots = vec![0; n];
+        for (i, batch) in range.enumerate() {
+            a.copy_cols(batch, &mut work);
+            factor_regular(&mut work, n, &mut pivots, par)
+                .map_err(|pivot| Error::Singular { batch, pivot })?;
+            let out = out.of(i);
+            for j in 0..n {
+                out[j * n + j] = T::one();
             }
-            Ok(())
-        },
-    )?;
+            solve_factored(&work, n, &pivots, out, n, par);
+        }
+        Ok(())
+    })?;
     Ok(out)
 }
 
@@ -44,24 +39,19 @@ pub fn solve<T: LinalgElement>(a: Strided<T>, b: Strided<T>) -> Result<Vec<T>> {
     let (a, b) = (Matrices::new(a), Matrices::new(b));
     let (n, k) = (a.rows, b.cols);
     let mut out = vec![T::zero(); a.count * n * k];
-    each(
-        a.count,
-        n * n * (n + k),
-        Out::new(&mut out, n * k),
-        |range, mut out, par| {
-            let mut work = vec![T::zero(); n * n];
-            let mut pivots = vec![0; n];
-            for (i, batch) in range.enumerate() {
-                a.copy_cols(batch, &mut work);
-                factor_regular(&mut work, n, &mut pivots, par)
-                    .map_err(|pivot| Error::Singular { batch, pivot })?;
-                let out = out.of(i);
-                b.copy_rows(batch, out);
-                solve_factored(&work, n, &pivots, out, k, par);
-            }
-            Ok(())
-        },
-    )?;
+    each(a.count, n * n * (n + k), Out::new(&mut out, n * k), |range, mut out, par| {
+        let mut work = vec![T::zero(); n * n];
+        let mut pivots = vec![0; n];
+        for (i, batch) in range.enumerate() {
+            a.copy_cols(batch, &mut work);
+            factor_regular(&mut work, n, &mut pivots, par)
+                .map_err(|pivot| Error::Singular { batch, pivot })?;
+            let out = out.of(i);
+            b.copy_rows(batch, out);
+            solve_factored(&work, n, &pivots, out, k, par);
+        }
+        Ok(())
+    })?;
     Ok(out)
 }
 
@@ -78,26 +68,15 @@ pub fn solve_triangular<T: LinalgElement>(
     let (a, b) = (Matrices::new(a), Matrices::new(b));
     let (n, k) = (a.rows, b.cols);
     let mut out = vec![T::zero(); a.count * n * k];
-    let done = each(
-        a.count,
-        n * n * k,
-        Out::new(&mut out, n * k),
-        |range, mut out, par| {
-            let mut work = vec![T::zero(); n * n];
-            for (i, batch) in range.enumerate() {
-                a.copy_cols(batch, &mut work);
-                b.copy_rows(batch, out.of(i));
-                substitute(
-                    MatRef::from_column_major_slice(&work, n, n),
-                    kind,
-                    out.of(i),
-                    k,
-                    par,
-                );
-            }
-            Ok(())
-        },
-    );
+    let done = each(a.count, n * n * k, Out::new(&mut out, n * k), |range, mut out, par| {
+        let mut work = vec![T::zero(); n * n];
+        for (i, batch) in range.enumerate() {
+            a.copy_cols(batch, &mut work);
+            b.copy_rows(batch, out.of(i));
+            substitute(MatRef::from_column_major_slice(&work, n, n), kind, out.of(i), k, par);
+        }
+        Ok(())
+    });
     debug_assert!(done.is_ok());
     out
 }
@@ -122,11 +101,7 @@ pub(super) fn substitute<T: LinalgElement>(
         let i = if kind.upper { n - 1 - step } else { step };
         let (head, tail) = b.split_at_mut(i * k);
         let (row, below) = tail.split_at_mut(k);
-        let (known, first) = if kind.upper {
-            (&*below, i + 1)
-        } else {
-            (&*head, 0)
-        };
+        let (known, first) = if kind.upper { (&*below, i + 1) } else { (&*head, 0) };
         for (j, known) in known.chunks_exact(k).enumerate() {
             let factor = a[(i, first + j)];
             for (value, &known) in row.iter_mut().zip(known) {
@@ -160,11 +135,7 @@ mod tests {
         }
         let b = noise::<T>(2 * n * 3);
         let solution = solve(matrix(&data, &square), matrix(&b, &tall)).unwrap();
-        for ((a, s), b) in data
-            .chunks(n * n)
-            .zip(solution.chunks(n * 3))
-            .zip(b.chunks(n * 3))
-        {
+        for ((a, s), b) in data.chunks(n * n).zip(solution.chunks(n * 3)).zip(b.chunks(n * 3)) {
             assert_close(&product(a, s, n, n, 3), b);
         }
     }
@@ -182,16 +153,8 @@ mod tests {
     #[test]
     fn known_values_and_transposed_input() {
         let data = [4.0, 7.0, 2.0, 6.0];
-        assert_close(
-            &inv(matrix(&data, &[2, 2])).unwrap(),
-            &[0.6, -0.7, -0.2, 0.4],
-        );
-        let t = Strided {
-            data: &data,
-            shape: &[2, 2],
-            strides: &[1, 2],
-            offset: 0,
-        };
+        assert_close(&inv(matrix(&data, &[2, 2])).unwrap(), &[0.6, -0.7, -0.2, 0.4]);
+        let t = Strided { data: &data, shape: &[2, 2], strides: &[1, 2], offset: 0 };
         assert_close(&inv(t).unwrap(), &[0.6, -0.2, -0.7, 0.4]);
     }
 
@@ -206,13 +169,8 @@ mod tests {
     #[test]
     fn triangles_of_every_kind() {
         for n in [1, 5, 40] {
-            let a = fill(n, n, |i, j| {
-                if i == j {
-                    3.0
-                } else {
-                    ((i * 5 + j * 3) % 7) as f64 / 20.0
-                }
-            });
+            let a =
+                fill(n, n, |i, j| if i == j { 3.0 } else { ((i * 5 + j * 3) % 7) as f64 / 20.0 });
             let b = noise::<f64>(n * 2);
             for upper in [false, true] {
                 for unit in [false, true] {
@@ -226,12 +184,7 @@ mod tests {
                 }
             }
         }
-        let zero = solve_triangular(
-            matrix(&[0.0], &[1, 1]),
-            matrix(&[2.0], &[1, 1]),
-            true,
-            false,
-        );
+        let zero = solve_triangular(matrix(&[0.0], &[1, 1]), matrix(&[2.0], &[1, 1]), true, false);
         assert_eq!(zero, [f64::INFINITY]);
     }
 

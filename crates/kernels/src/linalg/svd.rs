@@ -29,47 +29,36 @@ pub fn svd<T: LinalgElement>(a: Strided<T>, full: bool) -> Result<Svd<T>> {
     let mut u = vec![T::zero(); a.count * m * left];
     let mut s = vec![T::Real::zero(); a.count * size];
     let mut vh = vec![T::zero(); a.count * right * n];
-    let outputs = (
-        Out::new(&mut u, m * left),
-        Out::new(&mut s, size),
-        Out::new(&mut vh, right * n),
-    );
-    each_alone(
-        a.count,
-        16 * m * n * size,
-        outputs,
-        |range, (mut u, mut s, mut vh)| {
-            let mut work = vec![T::zero(); m * n];
-            let mut values = vec![T::zero(); size];
-            let mut columns = vec![T::zero(); m * left];
-            for (i, batch) in range.enumerate() {
-                let (s, vh) = (s.of(i), vh.of(i));
-                load(&a, batch, &mut work)?;
-                columns.fill(T::zero());
-                if size == 0 {
-                    (0..left).for_each(|j| columns[j * m + j] = T::one());
-                    (0..right).for_each(|j| vh[j * n + j] = T::one());
-                } else {
-                    let matrix = MatRef::from_column_major_slice(&work, m, n);
-                    let u = MatMut::from_column_major_slice_mut(&mut columns, m, left);
-                    let v = MatMut::from_column_major_slice_mut(&mut *vh, n, right);
-                    if !T::svd(matrix, &mut values, Some(u), Some(v)) {
-                        return Err(Error::NoConvergence {
-                            what: "linalg.svd",
-                            batch,
-                        });
-                    }
-                    // Columns of V one after the other are rows of its transpose.
-                    vh.iter_mut().for_each(|value| *value = value.conjugate());
+    let outputs =
+        (Out::new(&mut u, m * left), Out::new(&mut s, size), Out::new(&mut vh, right * n));
+    each_alone(a.count, 16 * m * n * size, outputs, |range, (mut u, mut s, mut vh)| {
+        let mut work = vec![T::zero(); m * n];
+        let mut values = vec![T::zero(); size];
+        let mut columns = vec![T::zero(); m * left];
+        for (i, batch) in range.enumerate() {
+            let (s, vh) = (s.of(i), vh.of(i));
+            load(&a, batch, &mut work)?;
+            columns.fill(T::zero());
+            if size == 0 {
+                (0..left).for_each(|j| columns[j * m + j] = T::one());
+                (0..right).for_each(|j| vh[j * n + j] = T::one());
+            } else {
+                let matrix = MatRef::from_column_major_slice(&work, m, n);
+                let u = MatMut::from_column_major_slice_mut(&mut columns, m, left);
+                let v = MatMut::from_column_major_slice_mut(&mut *vh, n, right);
+                if !T::svd(matrix, &mut values, Some(u), Some(v)) {
+                    return Err(Error::NoConvergence { what: "linalg.svd", batch });
                 }
-                for (s, value) in s.iter_mut().zip(&values) {
-                    *s = value.re();
-                }
-                transpose(&columns, left, m, u.of(i));
+                // Columns of V one after the other are rows of its transpose.
+                vh.iter_mut().for_each(|value| *value = value.conjugate());
             }
-            Ok(())
-        },
-    )?;
+            for (s, value) in s.iter_mut().zip(&values) {
+                *s = value.re();
+            }
+            transpose(&columns, left, m, u.of(i));
+        }
+        Ok(())
+    })?;
     Ok(Svd { u, s, vh })
 }
 
@@ -79,29 +68,21 @@ pub fn svdvals<T: LinalgElement>(a: Strided<T>) -> Result<Vec<T::Real>> {
     let (m, n) = (a.rows, a.cols);
     let size = m.min(n);
     let mut s = vec![T::Real::zero(); a.count * size];
-    each_alone(
-        a.count,
-        4 * m * n * size,
-        Out::new(&mut s, size),
-        |range, mut s| {
-            let mut work = vec![T::zero(); m * n];
-            let mut values = vec![T::zero(); size];
-            for (i, batch) in range.enumerate() {
-                load(&a, batch, &mut work)?;
-                let matrix = MatRef::from_column_major_slice(&work, m, n);
-                if size > 0 && !T::svd(matrix, &mut values, None, None) {
-                    return Err(Error::NoConvergence {
-                        what: "linalg.svdvals",
-                        batch,
-                    });
-                }
-                for (s, value) in s.of(i).iter_mut().zip(&values) {
-                    *s = value.re();
-                }
+    each_alone(a.count, 4 * m * n * size, Out::new(&mut s, size), |range, mut s| {
+        let mut work = vec![T::zero(); m * n];
+        let mut values = vec![T::zero(); size];
+        for (i, batch) in range.enumerate() {
+            load(&a, batch, &mut work)?;
+            let matrix = MatRef::from_column_major_slice(&work, m, n);
+            if size > 0 && !T::svd(matrix, &mut values, None, None) {
+                return Err(Error::NoConvergence { what: "linalg.svdvals", batch });
             }
-            Ok(())
-        },
-    )?;
+            for (s, value) in s.of(i).iter_mut().zip(&values) {
+                *s = value.re();
+            }
+        }
+        Ok(())
+    })?;
     Ok(s)
 }
 
@@ -132,12 +113,7 @@ mod tests {
         let data = noise::<T>(2 * m * n);
         let shape = [2, m, n];
         let strides = [(m * n) as isize, 1, m as isize];
-        let x = Strided {
-            data: &data,
-            shape: &shape,
-            strides: &strides,
-            offset: 0,
-        };
+        let x = Strided { data: &data, shape: &shape, strides: &strides, offset: 0 };
         let size = m.min(n);
         let values = svdvals(x).unwrap();
         for full in [false, true] {
@@ -161,17 +137,8 @@ mod tests {
 
     #[test]
     fn decomposes_every_shape_and_type() {
-        for (m, n) in [
-            (1, 1),
-            (2, 2),
-            (5, 3),
-            (3, 5),
-            (40, 12),
-            (12, 40),
-            (70, 70),
-            (1, 6),
-            (6, 1),
-        ] {
+        for (m, n) in [(1, 1), (2, 2), (5, 3), (3, 5), (40, 12), (12, 40), (70, 70), (1, 6), (6, 1)]
+        {
             decomposes::<f64>(m, n);
             decomposes::<Complex<f64>>(m, n);
         }
@@ -196,13 +163,7 @@ mod tests {
         let full = svd(matrix::<f64>(&[], &[1, 2, 0]), true).unwrap();
         assert_eq!((full.u, full.s, full.vh), (eye(2), vec![], vec![]));
         assert_eq!(svdvals(matrix::<f64>(&[], &[0, 2, 2])), Ok(vec![]));
-        assert!(matches!(
-            svdvals(matrix(&[f64::NAN], &[1, 1])),
-            Err(Error::Value(_))
-        ));
-        assert!(matches!(
-            svd(matrix(&[f64::INFINITY], &[1, 1]), false),
-            Err(Error::Value(_))
-        ));
+        assert!(matches!(svdvals(matrix(&[f64::NAN], &[1, 1])), Err(Error::Value(_))));
+        assert!(matches!(svd(matrix(&[f64::INFINITY], &[1, 1]), false), Err(Error::Value(_))));
     }
 }

@@ -8,12 +8,7 @@ use crate::{Element, Strided, contiguous_strides};
 /// A row-major view.
 pub(super) fn matrix<'a, T: Element>(data: &'a [T], shape: &'a [usize]) -> Strided<'a, T> {
     let strides = contiguous_strides(shape).to_vec().leak();
-    Strided {
-        data,
-        shape,
-        strides,
-        offset: 0,
-    }
+    Strided { data, shape, strides, offset: 0 }
 }
 
 /// A row-major matrix by its formula.
@@ -25,9 +20,7 @@ pub(super) fn fill<T>(m: usize, n: usize, f: impl Fn(usize, usize) -> T) -> Vec<
 pub(super) fn noise<T: LinalgElement>(len: usize) -> Vec<T> {
     let mut state = 7u64;
     let mut next = || {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         real::<T>((state >> 11) as f64 / (1u64 << 53) as f64 - 0.5)
     };
     (0..len).map(|_| T::from_parts(next(), next())).collect()
@@ -45,9 +38,7 @@ pub(super) fn tolerance<T: LinalgElement>() -> T::Real {
 
 /// The product of two row-major matrices.
 pub(super) fn product<T: LinalgElement>(a: &[T], b: &[T], m: usize, k: usize, n: usize) -> Vec<T> {
-    fill(m, n, |i, j| {
-        (0..k).fold(T::zero(), |sum, p| sum + a[i * k + p] * b[p * n + j])
-    })
+    fill(m, n, |i, j| (0..k).fold(T::zero(), |sum, p| sum + a[i * k + p] * b[p * n + j]))
 }
 
 /// The conjugate transpose of a row-major `m x n` matrix.
@@ -70,9 +61,6 @@ pub(super) fn assert_close<T: LinalgElement>(a: &[T], b: &[T]) {
     assert_eq!(a.len(), b.len());
     for (i, (&a, &b)) in a.iter().zip(b).enumerate() {
         let scale = b.modulus().max(T::Real::one());
-        assert!(
-            (a - b).modulus() <= tolerance::<T>() * scale,
-            "{i}: {a:?} {b:?}"
-        );
+        assert!((a - b).modulus() <= tolerance::<T>() * scale, "{i}: {a:?} {b:?}");
     }
 }

@@ -50,11 +50,7 @@ fn make_from<T: Element, const PER: usize>(
     let mut made = [[T::zeroed(); PER]; LANES];
     for (lane, made) in made.iter_mut().enumerate() {
         let counter = counter.wrapping_add(lane as u64);
-        *made = make(
-            element + lane * PER,
-            counter,
-            [a[lane], b[lane], c[lane], d[lane]],
-        );
+        *made = make(element + lane * PER, counter, [a[lane], b[lane], c[lane], d[lane]]);
     }
     made
 }

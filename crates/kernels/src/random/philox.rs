@@ -17,10 +17,7 @@ pub fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
 /// The block at `draw` in the stream of `counter`.
 #[inline]
 pub(super) fn block(seed: u64, counter: u64, draw: u32) -> [u32; 4] {
-    philox(
-        [counter as u32, (counter >> 32) as u32, draw, 0],
-        halves(seed),
-    )
+    philox([counter as u32, (counter >> 32) as u32, draw, 0], halves(seed))
 }
 
 /// The first blocks of the streams of [`LANES`] counters in a row: word, then lane.
@@ -67,10 +64,7 @@ mod tests {
     /// The known answers that come with the authors' Random123 library.
     #[test]
     fn gives_the_published_answers() {
-        assert_eq!(
-            philox([0; 4], [0; 2]),
-            [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]
-        );
+        assert_eq!(philox([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
         assert_eq!(
             philox([u32::MAX; 4], [u32::MAX; 2]),
             [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]

@@ -64,9 +64,7 @@ impl Real for f64 {
     }
 
     fn normals(generator: &mut Generator, n: usize, f: impl Fn(f64) -> f64 + Sync) -> Vec<f64> {
-        generator.fill_blocks(n, |_, _, block| {
-            box_muller(word(block, 0), word(block, 1)).map(&f)
-        })
+        generator.fill_blocks(n, |_, _, block| box_muller(word(block, 0), word(block, 1)).map(&f))
     }
 
     fn from_f64(value: f64) -> f64 {
@@ -89,9 +87,7 @@ pub(super) fn box_muller(radius: u64, angle: u64) -> [f64; 2] {
 /// radius reaches 6.7, where a normal number lies once in 10^10 times.
 #[inline(always)]
 fn box_muller_f32(radius: u32, angle: u32) -> [f32; 2] {
-    let radius = (-2.0 * ln((radius as f32 + 0.5) * (1.0 / 4_294_967_296.0)))
-        .max(0.0)
-        .sqrt();
+    let radius = (-2.0 * ln((radius as f32 + 0.5) * (1.0 / 4_294_967_296.0))).max(0.0).sqrt();
     let [cos, sin] = point_on_circle(angle);
     [radius * cos, radius * sin]
 }
@@ -106,17 +102,10 @@ fn point_on_circle(word: u32) -> [f32; 2] {
     let sin = ((-1.951_529_6e-4 * z + 8.332_161e-3) * z - 0.166_666_55) * z * x + x;
     let cos = ((2.443_315_7e-5 * z - 1.388_731_6e-3) * z + 4.166_664_6e-2) * z * z - 0.5 * z + 1.0;
     let quadrant = word >> 30;
-    let (x, y) = if quadrant & 1 == 0 {
-        (cos, sin)
-    } else {
-        (-sin, cos)
-    };
+    let (x, y) = if quadrant & 1 == 0 { (cos, sin) } else { (-sin, cos) };
     // The upper half of the quadrants is the lower half turned by π: flip both signs.
     let sign = (quadrant & 2) << 30;
-    [
-        f32::from_bits(x.to_bits() ^ sign),
-        f32::from_bits(y.to_bits() ^ sign),
-    ]
+    [f32::from_bits(x.to_bits() ^ sign), f32::from_bits(y.to_bits() ^ sign)]
 }
 
 /// The natural logarithm of a positive normal number, to rounding (Moshier, Cephes).
@@ -156,10 +145,7 @@ mod tests {
             let x = i as f32 / 100_000.0;
             let exact = f64::from(x).ln();
             let error = (f64::from(ln(x)) - exact).abs();
-            assert!(
-                error <= 2e-7 * exact.abs().max(1e-2),
-                "ln({x}): off by {error}"
-            );
+            assert!(error <= 2e-7 * exact.abs().max(1e-2), "ln({x}): off by {error}");
         }
         assert!((ln(1.0 / 8_589_934_592.0) + 33.0 * std::f32::consts::LN_2).abs() < 4e-6);
     }

@@ -1,6 +1,7 @@
 //! Arithmetic, comparison, reduction, scans, joining, matrix product, indexing along a dimension.
 
 use wrap_burn::Tensor;
+use wrap_burn::autograd::look;
 use wrap_burn::ops::binary::Binary;
 use wrap_burn::ops::compare::{Compare, Logical};
 use wrap_burn::ops::index::ScatterReduce;
@@ -59,7 +60,9 @@ fn compare_kind(name: &str) -> wrap_burn::Result<Compare> {
         "le" => Compare::Le,
         "gt" => Compare::Gt,
         "ge" => Compare::Ge,
-        other => return Err(wrap_burn::error!(Value, "compare: no comparison is called '{other}'")),
+        other => {
+            return Err(wrap_burn::error!(Value, "compare: no comparison is called '{other}'"));
+        }
     })
 }
 
@@ -82,7 +85,9 @@ fn predicate_kind(name: &str) -> wrap_burn::Result<Predicate> {
         "signbit" => Predicate::SignBit,
         "logical_not" => Predicate::LogicalNot,
         "isreal" => Predicate::IsReal,
-        other => return Err(wrap_burn::error!(Value, "predicate: no question is called '{other}'")),
+        other => {
+            return Err(wrap_burn::error!(Value, "predicate: no question is called '{other}'"));
+        }
     })
 }
 
@@ -92,10 +97,12 @@ fn scatter_kind(name: &str) -> wrap_burn::Result<ScatterReduce> {
         "multiply" | "prod" => ScatterReduce::Mul,
         "amax" => ScatterReduce::Max,
         "amin" => ScatterReduce::Min,
-        other => return Err(wrap_burn::error!(
-            Runtime,
-            "scatter: reduce argument must be either add or multiply, got '{other}'"
-        )),
+        other => {
+            return Err(wrap_burn::error!(
+                Runtime,
+                "scatter: reduce argument must be either add or multiply, got '{other}'"
+            ));
+        }
     })
 }
 
@@ -144,6 +151,13 @@ native! {
     fn unfold(input, dim: i64, size: i64, step: i64) => input.unfold(dim, size, step);
     fn as_strided(input, size: Vec<usize>, stride: Vec<isize>, offset: Option<usize>) =>
         input.as_strided(&size, &stride, offset);
+    fn as_strided_scatter(input, src: T, size: Vec<usize>, stride: Vec<isize>, offset: Option<usize>) =>
+        input.as_strided_scatter(&src.0, &size, &stride, offset);
+    fn as_strided_(input, size: Vec<usize>, stride: Vec<isize>, offset: Option<usize>) =>
+        look("as_strided_", input, |x| x.as_strided(&size, &stride, offset));
+    fn transpose_(input, dim0: i64, dim1: i64) => look("transpose_", input, |x| x.transpose(dim0, dim1));
+    fn squeeze_(input, dim: Option<Ints>) => look("squeeze_", input, |x| x.squeeze(dims(&dim)));
+    fn unsqueeze_(input, dim: i64) => look("unsqueeze_", input, |x| x.unsqueeze(dim));
     fn view_as_real(input) => input.view_op(ViewOp::AsReal);
     fn view_as_complex(input) => input.view_op(ViewOp::AsComplex);
     fn real(input) => input.real();

@@ -70,6 +70,7 @@ native! {
     fn cosine_similarity(input, other: T, dim: i64, eps: f64) => input.cosine_similarity(&other.0, dim, eps);
 
     fn cholesky(input, upper: bool) => input.cholesky(upper);
+    fn cholesky_ex(input, upper: bool) => input.cholesky_ex(upper);
     fn cholesky_solve(input, b: T, upper: bool) => input.cholesky_solve(&b.0, upper);
     fn cholesky_inverse(input, upper: bool) => input.cholesky_inverse(upper);
     fn det(input) => input.det();
@@ -79,10 +80,12 @@ native! {
     fn eigvalsh(input, lower: bool) => input.eigvalsh(lower);
     fn eig(input) => input.eig();
     fn eigvals(input) => input.eigvals();
-    fn lstsq(input, b: T, rcond: Option<f64>, driver: Option<String>) => {
+    fn lstsq(input, b: T, rcond: Option<f64>, driver: Option<String>) -> (Tensor, Tensor, Tensor, Tensor) => {
         let found = input.lstsq(&b.0, rcond, driver.as_deref())?;
         Ok((found.solution, found.residuals, found.rank, found.singular_values))
     };
+    fn ldl_factor(input, hermitian: bool) => input.ldl_factor(hermitian);
+    fn ldl_solve(input, pivots: T, b: T, hermitian: bool) => input.ldl_solve(&pivots.0, &b.0, hermitian);
     fn lu_factor(input) => input.lu_factor();
     fn lu(input) => input.lu();
     fn lu_unpack(input, pivots: T) => input.lu_unpack(&pivots.0);

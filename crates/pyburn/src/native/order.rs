@@ -41,7 +41,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for BinsArg {
             return Ok(BinsArg::Edges(edges));
         }
         object.extract::<usize>().map(BinsArg::Count).map_err(|_| {
-            pyo3::exceptions::PyTypeError::new_err("histogram: expected bins to be a positive int or a tensor of edges")
+            pyo3::exceptions::PyTypeError::new_err(
+                "histogram: expected bins to be a positive int or a tensor of edges",
+            )
         })
     }
 }

@@ -26,7 +26,11 @@ fn segment_kind(name: &str) -> wrap_burn::Result<SegmentReduce> {
     })
 }
 
-fn segments(lengths: Option<T>, offsets: Option<T>, indices: Option<T>) -> wrap_burn::Result<Segments> {
+fn segments(
+    lengths: Option<T>,
+    offsets: Option<T>,
+    indices: Option<T>,
+) -> wrap_burn::Result<Segments> {
     match (lengths, offsets, indices) {
         (Some(lengths), None, None) => Ok(Segments::Lengths(lengths.0)),
         (None, Some(offsets), None) => Ok(Segments::Offsets(offsets.0)),

@@ -75,37 +75,38 @@ pub(super) fn default_generator() -> PyGenerator {
 }
 
 native! {
-    fn uniform_(input, low: f64, high: f64, from: Option<Source>) => input.uniform_(low, high, source(&from));
-    fn normal_(input, mean: f64, std: f64, from: Option<Source>) => input.normal_(mean, std, source(&from));
-    fn random_(input, low: i64, high: Option<i64>, from: Option<Source>) => input.random_(low, high, source(&from));
-    fn bernoulli_(input, p: f64, from: Option<Source>) => input.bernoulli_(p, source(&from));
-    fn bernoulli_from_(input, p: T, from: Option<Source>) => input.bernoulli_from_(&p.0, source(&from));
-    fn exponential_(input, rate: f64, from: Option<Source>) => input.exponential_(rate, source(&from));
-    fn geometric_(input, p: f64, from: Option<Source>) => input.geometric_(p, source(&from));
-    fn cauchy_(input, median: f64, sigma: f64, from: Option<Source>) => input.cauchy_(median, sigma, source(&from));
-    fn log_normal_(input, mean: f64, std: f64, from: Option<Source>) => input.log_normal_(mean, std, source(&from));
-    fn trunc_normal_(input, mean: f64, std: f64, low: f64, high: f64, from: Option<Source>) =>
-        input.trunc_normal_(mean, std, low, high, source(&from));
-    fn bernoulli(input, from: Option<Source>) => input.bernoulli(source(&from));
-    fn bernoulli_like(input, p: f64, from: Option<Source>) => input.bernoulli_like(p, source(&from));
-    fn multinomial(input, samples: usize, replacement: bool, from: Option<Source>) =>
-        input.multinomial(samples, replacement, source(&from));
-    fn poisson(input, from: Option<Source>) => input.poisson(source(&from));
-    fn binomial(input, prob: T, from: Option<Source>) => input.binomial(&prob.0, source(&from));
-    fn standard_gamma(input, from: Option<Source>) => input.standard_gamma(source(&from));
-    fn dropout(input, p: f64, train: bool, from: Option<Source>) => input.dropout(p, train, source(&from));
+    fn uniform_(input, low: f64, high: f64, generator: Option<Source>) => input.uniform_(low, high, source(&generator));
+    fn normal_(input, mean: f64, std: f64, generator: Option<Source>) => input.normal_(mean, std, source(&generator));
+    fn random_(input, low: i64, high: Option<i64>, generator: Option<Source>) => input.random_(low, high, source(&generator));
+    fn bernoulli_(input, p: f64, generator: Option<Source>) => input.bernoulli_(p, source(&generator));
+    fn bernoulli_from_(input, p: T, generator: Option<Source>) => input.bernoulli_from_(&p.0, source(&generator));
+    fn exponential_(input, rate: f64, generator: Option<Source>) => input.exponential_(rate, source(&generator));
+    fn geometric_(input, p: f64, generator: Option<Source>) => input.geometric_(p, source(&generator));
+    fn cauchy_(input, median: f64, sigma: f64, generator: Option<Source>) => input.cauchy_(median, sigma, source(&generator));
+    fn log_normal_(input, mean: f64, std: f64, generator: Option<Source>) => input.log_normal_(mean, std, source(&generator));
+    fn trunc_normal_(input, mean: f64, std: f64, low: f64, high: f64, generator: Option<Source>) =>
+        input.trunc_normal_(mean, std, low, high, source(&generator));
+    fn bernoulli(input, generator: Option<Source>) => input.bernoulli(source(&generator));
+    fn bernoulli_like(input, p: f64, generator: Option<Source>) => input.bernoulli_like(p, source(&generator));
+    fn multinomial(input, samples: usize, replacement: bool, generator: Option<Source>) =>
+        input.multinomial(samples, replacement, source(&generator));
+    fn poisson(input, generator: Option<Source>) => input.poisson(source(&generator));
+    fn binomial(input, prob: T, generator: Option<Source>) => input.binomial(&prob.0, source(&generator));
+    fn standard_gamma(input, generator: Option<Source>) => input.standard_gamma(source(&generator));
+    fn standard_gamma_grad(input, numbers: T) => input.standard_gamma_grad(&numbers.0);
+    fn dropout(input, p: f64, train: bool, generator: Option<Source>) => input.dropout(p, train, source(&generator));
 }
 
 native_free! {
-    fn normal(mean: Op, std: Op, from: Option<Source>) => Tensor::normal(&mean.0, &std.0, source(&from));
-    fn normal_with(mean: f64, std: f64, size: Sizes, dtype: DTypeArg, device: DeviceArg, from: Option<Source>) =>
-        Tensor::normal_with(mean, std, &size.0, dtype.0, device.0, source(&from));
-    fn rand(size: Sizes, dtype: DTypeArg, device: DeviceArg, from: Option<Source>) =>
-        Tensor::rand(&size.0, dtype.0, device.0, source(&from));
-    fn randn(size: Sizes, dtype: DTypeArg, device: DeviceArg, from: Option<Source>) =>
-        Tensor::randn(&size.0, dtype.0, device.0, source(&from));
-    fn randint(low: i64, high: i64, size: Sizes, dtype: DTypeArg, device: DeviceArg, from: Option<Source>) =>
-        Tensor::randint(low, high, &size.0, dtype.0, device.0, source(&from));
-    fn randperm(n: usize, dtype: DTypeArg, device: DeviceArg, from: Option<Source>) =>
-        Tensor::randperm(n, dtype.0, device.0, source(&from));
+    fn normal(mean: Op, std: Op, generator: Option<Source>) => Tensor::normal(&mean.0, &std.0, source(&generator));
+    fn normal_with(mean: f64, std: f64, size: Sizes, dtype: DTypeArg, device: DeviceArg, generator: Option<Source>) =>
+        Tensor::normal_with(mean, std, &size.0, dtype.0, device.0, source(&generator));
+    fn rand(size: Sizes, dtype: DTypeArg, device: DeviceArg, generator: Option<Source>) =>
+        Tensor::rand(&size.0, dtype.0, device.0, source(&generator));
+    fn randn(size: Sizes, dtype: DTypeArg, device: DeviceArg, generator: Option<Source>) =>
+        Tensor::randn(&size.0, dtype.0, device.0, source(&generator));
+    fn randint(low: i64, high: i64, size: Sizes, dtype: DTypeArg, device: DeviceArg, generator: Option<Source>) =>
+        Tensor::randint(low, high, &size.0, dtype.0, device.0, source(&generator));
+    fn randperm(n: usize, dtype: DTypeArg, device: DeviceArg, generator: Option<Source>) =>
+        Tensor::randperm(n, dtype.0, device.0, source(&generator));
 }

@@ -78,7 +78,11 @@ fn seed(op: &str, root: &Tensor, given: Option<&Tensor>) -> Result<Tensor> {
                 );
             }
             if given.dtype().is_complex() != dtype.is_complex() {
-                bail!(Runtime, "{op}: for a {dtype} output, got a gradient of dtype {}", given.dtype());
+                bail!(
+                    Runtime,
+                    "{op}: for a {dtype} output, got a gradient of dtype {}",
+                    given.dtype()
+                );
             }
             given.to_dtype(dtype)
         }
@@ -91,7 +95,10 @@ fn seed(op: &str, root: &Tensor, given: Option<&Tensor>) -> Result<Tensor> {
                 );
             }
             if dtype.is_complex() {
-                bail!(Runtime, "{op}: grad can be implicitly created only for real scalar outputs but got {dtype}");
+                bail!(
+                    Runtime,
+                    "{op}: grad can be implicitly created only for real scalar outputs but got {dtype}"
+                );
             }
             Tensor::full(&shape, 1.0, dtype, root.device())
         }
@@ -132,7 +139,8 @@ fn needed(roots: &[Edge], targets: &[Edge]) -> FxHashSet<Key> {
     order.sort_by_key(|node| node.sequence);
     let mut found: FxHashSet<Key> = targets.iter().map(|edge| Arc::as_ptr(&edge.node)).collect();
     for node in &order {
-        let leads = node.next.lock().iter().flatten().any(|edge| found.contains(&Arc::as_ptr(&edge.node)));
+        let leads =
+            node.next.lock().iter().flatten().any(|edge| found.contains(&Arc::as_ptr(&edge.node)));
         if leads {
             found.insert(Arc::as_ptr(node));
         }
@@ -186,7 +194,8 @@ fn run(
             continue;
         }
         let next: SmallVec<[Option<Edge>; 2]> = node.next.lock().clone();
-        let wanted = |edge: &Edge| needed.as_ref().is_none_or(|set| set.contains(&Arc::as_ptr(&edge.node)));
+        let wanted =
+            |edge: &Edge| needed.as_ref().is_none_or(|set| set.contains(&Arc::as_ptr(&edge.node)));
         let needs: SmallVec<[bool; 3]> =
             next.iter().map(|edge| edge.as_ref().is_some_and(wanted)).collect();
         if !needs.contains(&true) {
@@ -210,14 +219,17 @@ fn run(
 fn fitted(node: &Arc<Node>, grad: Tensor, meta: &Meta) -> Result<Tensor> {
     if grad.shape() != meta.shape {
         let grad_shape = grad.shape();
-        if crate::shape::broadcast("", &meta.shape, &grad_shape).is_ok_and(|both| both == grad_shape) {
+        if crate::shape::broadcast("", &meta.shape, &grad_shape)
+            .is_ok_and(|both| both == grad_shape)
+        {
             return grad.sum_to(&meta.shape)?.to_dtype(meta.dtype);
         }
         bail!(
             Runtime,
             "{}: returned an invalid gradient: got shape {grad_shape:?} but expected shape \
              compatible with {:?}",
-            node.name(), meta.shape
+            node.name(),
+            meta.shape
         );
     }
     // A real input of a complex computation takes the real part.
@@ -261,7 +273,8 @@ fn run_hooks(node: &Arc<Node>, grads: &mut Slots) -> Result<()> {
                     bail!(
                         Runtime,
                         "hook: has changed the size of the gradient, expected {:?}, got {:?}",
-                        grad.shape(), other.shape()
+                        grad.shape(),
+                        other.shape()
                     );
                 }
                 grads[output] = Some(other);

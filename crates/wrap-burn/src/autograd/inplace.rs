@@ -24,18 +24,30 @@ fn check_writable(op: &str, target: &Tensor) -> Result<()> {
         );
     }
     drop(value);
-    if super::grad_enabled() && target.requires_grad() {
-        if target.is_leaf() {
-            bail!(
-                Runtime,
-                "{op}: a leaf variable that requires grad is being used in an in-place operation; \
-                 hint: do it under no_grad() or on a clone"
-            );
-        }
+    check_history(op, target)
+}
+
+/// Refuses to change a leaf's history, and one that the base no longer has.
+fn check_history(op: &str, target: &Tensor) -> Result<()> {
+    if !super::grad_enabled() {
+        return Ok(());
     }
-    if super::grad_enabled()
-        && let Some(base) = target.base()
-        && base.is_leaf()
+    if target.requires_grad() && target.is_leaf() {
+        bail!(
+            Runtime,
+            "{op}: a leaf variable that requires grad is being used in an in-place operation; \
+             hint: do it under no_grad() or on a clone"
+        );
+    }
+    let Some(base) = target.base() else { return Ok(()) };
+    if base.base().is_some() {
+        bail!(
+            Unsupported,
+            "{op}: a view of a tensor that was itself turned in place (by t_, squeeze_ or the like) \
+             cannot be written to while gradients are recorded; hint: make the view after turning"
+        );
+    }
+    if base.is_leaf()
         && base.requires_grad()
     {
         bail!(
@@ -61,7 +73,9 @@ pub fn apply_into(op: &dyn Primitive, inputs: &[&Tensor]) -> Result<()> {
         bail!(
             Runtime,
             "{}: output with shape {:?} doesn't match the broadcast shape {:?}",
-            op.name(), own.shape, metas[0].shape
+            op.name(),
+            own.shape,
+            metas[0].shape
         );
     }
     if metas[0].dtype != own.dtype {
@@ -71,7 +85,8 @@ pub fn apply_into(op: &dyn Primitive, inputs: &[&Tensor]) -> Result<()> {
     }
     // What the gradient reads is noted as it is before the write.
     let saves = tracking.as_ref().map(|tracking| op.saves(&tracking.needs)).unwrap_or_default();
-    let before = tracking.is_some().then(|| node::save_inputs(inputs, saves));
+    let before =
+        tracking.is_some().then(|| node::save_overwritten(inputs, saves)).transpose()?;
     let own = own.clone();
     let direct = device == crate::Device::Cpu
         && own.dtype == own.dtype.widened()
@@ -86,7 +101,8 @@ pub fn apply_into(op: &dyn Primitive, inputs: &[&Tensor]) -> Result<()> {
     own.bump_version();
     let edge = match (tracking, before) {
         (Some(tracking), Some(before)) => {
-            let node = node::node_with(op.to_arc(), before, std::slice::from_ref(target), tracking, saves);
+            let node =
+                node::node_with(op.to_arc(), before, std::slice::from_ref(target), tracking, saves);
             Some(Edge { node, output: 0 })
         }
         _ => None,
@@ -114,12 +130,43 @@ pub(crate) fn copy(target: &Tensor, source: &Tensor) -> Result<()> {
     check_writable("copy_", target)?;
     let shape = target.shape();
     let source = source.to_device(target.device())?.to_dtype(target.dtype())?;
-    let source = if source.shape() == shape { source } else { source.expand_to("copy_", &shape)? };
+    let source =
+        if source.shape() == shape { source } else { source.expand_to("copy_", &shape)? };
     let edge = if super::grad_enabled() { source.edge() } else { None };
     let value = target.value();
     value.assign(&source.value())?;
     value.bump_version();
     rebase(target, edge);
+    Ok(())
+}
+
+/// Lets a tensor look at its own memory as `turn` looks at it: what `t_`, `squeeze_` and their like
+/// do. Its history follows; from then on it is a view of what it was.
+pub fn look(
+    op: &str,
+    target: &Tensor,
+    turn: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<()> {
+    check_history(op, target)?;
+    let before = Tensor::from_value(target.value());
+    let has_history = target.requires_grad() && !target.is_leaf();
+    if has_history || target.base().is_some() {
+        let state = target.auto_mut();
+        before.auto_mut().inherit(&state);
+    }
+    let view = {
+        let _on = super::ModeGuard::grad(has_history);
+        turn(&before)?
+    };
+    if view.is(&before) {
+        return Ok(());
+    }
+    target.set_value(view.value());
+    if before.auto().is_some()
+        && let Some(state) = view.auto()
+    {
+        target.auto_mut().inherit(&state);
+    }
     Ok(())
 }
 

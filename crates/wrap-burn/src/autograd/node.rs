@@ -133,7 +133,11 @@ impl Recorded {
 }
 
 impl Node {
-    pub(crate) fn new(kind: Kind, next: SmallVec<[Option<Edge>; 2]>, outputs: SmallVec<[(Meta, Device); 1]>) -> Self {
+    pub(crate) fn new(
+        kind: Kind,
+        next: SmallVec<[Option<Edge>; 2]>,
+        outputs: SmallVec<[(Meta, Device); 1]>,
+    ) -> Self {
         static SEQUENCE: AtomicU64 = AtomicU64::new(1);
         let sequence = match kind {
             Kind::Accumulate(_) => 0,
@@ -150,8 +154,17 @@ impl Node {
     }
 
     /// A step whose rule reads shapes only.
-    pub(crate) fn light(op: Arc<dyn Primitive>, input: Edge, input_meta: Value, output: Value) -> Arc<Self> {
-        let shape = |value: Value| Recorded { value: Value::meta(value.to_meta(), value.device()), version: 0, origin: None };
+    pub(crate) fn light(
+        op: Arc<dyn Primitive>,
+        input: Edge,
+        input_meta: Value,
+        output: Value,
+    ) -> Arc<Self> {
+        let shape = |value: Value| Recorded {
+            value: Value::meta(value.to_meta(), value.device()),
+            version: 0,
+            origin: None,
+        };
         let outputs = smallvec::smallvec![(output.to_meta(), output.device())];
         let saved = Saved {
             inputs: smallvec::smallvec![shape(input_meta)],
@@ -168,7 +181,9 @@ impl Node {
                 let mut camel: String = op
                     .name()
                     .split('_')
-                    .map(|part| part[..1.min(part.len())].to_uppercase() + &part[1.min(part.len())..])
+                    .map(|part| {
+                        part[..1.min(part.len())].to_uppercase() + &part[1.min(part.len())..]
+                    })
                     .collect();
                 camel.push_str("Backward0");
                 camel
@@ -218,7 +233,12 @@ impl Node {
     }
 
     /// The inputs' gradients from the outputs'.
-    pub(crate) fn run(self: &Arc<Self>, grads: &[Option<Tensor>], needs: &[bool], keep: bool) -> Result<Grads> {
+    pub(crate) fn run(
+        self: &Arc<Self>,
+        grads: &[Option<Tensor>],
+        needs: &[bool],
+        keep: bool,
+    ) -> Result<Grads> {
         match &self.kind {
             Kind::Op { op, saved } => {
                 let (inputs, outputs) = {
@@ -300,7 +320,12 @@ pub(crate) fn record(
 }
 
 /// Records a view, whose rule reads shapes only.
-pub(crate) fn record_view(op: Arc<dyn Primitive>, input: &Tensor, output: &Tensor, tracking: Tracking) {
+pub(crate) fn record_view(
+    op: Arc<dyn Primitive>,
+    input: &Tensor,
+    output: &Tensor,
+    tracking: Tracking,
+) {
     let before = save_inputs(&[input], Saves::NONE);
     let node = node_with(op, before, std::slice::from_ref(output), tracking, Saves::NONE);
     attach_outputs(&node, std::slice::from_ref(output));
@@ -330,9 +355,27 @@ pub(crate) fn save_inputs(inputs: &[&Tensor], saves: Saves) -> SmallVec<[Recorde
         .iter()
         .enumerate()
         .map(|(at, tensor)| {
-            if wanted(saves.inputs, at) { Recorded::input(tensor) } else { Recorded::shape_of(tensor) }
+            if wanted(saves.inputs, at) {
+                Recorded::input(tensor)
+            } else {
+                Recorded::shape_of(tensor)
+            }
         })
         .collect()
+}
+
+/// [`save_inputs`] for an op that writes over its first input, of which a copy is kept.
+pub(crate) fn save_overwritten(
+    inputs: &[&Tensor],
+    saves: Saves,
+) -> Result<SmallVec<[Recorded; 2]>> {
+    let mut saved = save_inputs(inputs, saves);
+    if wanted(saves.inputs, 0) {
+        let copy = saved[0].value.copied()?;
+        saved[0].version = copy.version();
+        saved[0].value = copy;
+    }
+    Ok(saved)
 }
 
 fn wanted(bits: u32, at: usize) -> bool {

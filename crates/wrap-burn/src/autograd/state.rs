@@ -53,6 +53,12 @@ impl AutoState {
         self.generation += 1;
     }
 
+    /// Takes over where another tensor came from and whose memory it looks at.
+    pub(crate) fn inherit(&mut self, other: &AutoState) {
+        self.history = other.history.clone();
+        self.view = other.view.clone();
+    }
+
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
@@ -75,7 +81,8 @@ impl Tracking {
         if !super::grad_enabled() || !inputs.iter().any(|tensor| tensor.requires_grad()) {
             return None;
         }
-        let edges: SmallVec<[Option<Edge>; 2]> = inputs.iter().map(|tensor| tensor.edge()).collect();
+        let edges: SmallVec<[Option<Edge>; 2]> =
+            inputs.iter().map(|tensor| tensor.edge()).collect();
         Some(Self { needs: edges.iter().map(Option::is_some).collect(), edges })
     }
 }
@@ -164,7 +171,12 @@ impl Tensor {
                 bail!(
                     Runtime,
                     "grad: expected shape {:?}, dtype {} on {}, got shape {:?}, dtype {} on {}",
-                    own.shape, own.dtype, self.device(), other.shape, other.dtype, grad.device()
+                    own.shape,
+                    own.dtype,
+                    self.device(),
+                    other.shape,
+                    other.dtype,
+                    grad.device()
                 );
             }
         }
@@ -177,7 +189,10 @@ impl Tensor {
     /// Asks for the gradient of a computed tensor to be kept too.
     pub fn retain_grad(&self) -> Result<()> {
         if !self.requires_grad() {
-            bail!(Runtime, "retain_grad: can't retain_grad on a tensor that has requires_grad=False");
+            bail!(
+                Runtime,
+                "retain_grad: can't retain_grad on a tensor that has requires_grad=False"
+            );
         }
         if self.is_leaf() || self.retains_grad() {
             return Ok(());
@@ -241,10 +256,7 @@ impl Tensor {
     pub fn detach_(&self) -> Result<()> {
         if let Some(mut state) = self.auto() {
             if state.view.is_some() && state.history.is_some() {
-                bail!(
-                    Runtime,
-                    "detach_: can't detach a view in-place; hint: use detach() instead"
-                );
+                bail!(Runtime, "detach_: can't detach a view in-place; hint: use detach() instead");
             }
             state.clear_history();
             state.requires_grad = false;

@@ -71,7 +71,8 @@ impl DeviceMemory {
         let dtype = bridge::burn_dtype(host.dtype, device)?;
         let buffer = host.buffer()?;
         let size = host.dtype.size();
-        let bytes = &buffer.as_slice::<u8>()[host.offset * size..(host.offset + host.numel()) * size];
+        let bytes =
+            &buffer.as_slice::<u8>()[host.offset * size..(host.offset + host.numel()) * size];
         let shape = bridge::burn_shape(&host.shape);
         let data = match dtype {
             // Some GPUs store a boolean in four bytes.
@@ -81,7 +82,8 @@ impl DeviceMemory {
             }
             _ => TensorData::from_bytes_vec(bytes.to_vec(), shape, dtype),
         };
-        let prim = by_kind!(host.dtype, float_from_data / int_from_data / bool_from_data(data, &target));
+        let prim =
+            by_kind!(host.dtype, float_from_data / int_from_data / bool_from_data(data, &target));
         Ok(Self::wrap(prim, &host.to_meta(), device))
     }
 
@@ -172,8 +174,8 @@ impl DeviceMemory {
         let total = bridge::numel(&self.tensor.lock());
         let written = if target.is_contiguous() && target.offset == 0 && target.numel() == total {
             prim
-        } else if let Some(frame) =
-            Frame::of(target, total).filter(|f| f.order.len() == target.shape.iter().filter(|&&n| n != 1).count())
+        } else if let Some(frame) = Frame::of(target, total)
+            .filter(|f| f.order.len() == target.shape.iter().filter(|&&n| n != 1).count())
         {
             let flat = bridge::reshape(self.tensor.lock().clone(), dtype, &[total]);
             // The source takes the frame's order of dimensions.
@@ -196,7 +198,9 @@ impl DeviceMemory {
             let whole = frame.cut(flat.clone(), dtype);
             let whole = by_kind!(
                 dtype,
-                float_slice_assign / int_slice_assign / bool_slice_assign(whole, &frame.slices, part)
+                float_slice_assign
+                    / int_slice_assign
+                    / bool_slice_assign(whole, &frame.slices, part)
             );
             let whole = bridge::reshape(whole, dtype, &[covered]);
             if covered == total {
@@ -244,7 +248,9 @@ impl DeviceMemory {
     fn positions(&self, value: &Value) -> Result<Prim> {
         let strides = [value.strides.clone()];
         let index: Vec<i32> = (0..value.numel())
-            .map(|i| (kernels::positions(i, &value.shape, &strides)[0] + value.offset as isize) as i32)
+            .map(|i| {
+                (kernels::positions(i, &value.shape, &strides)[0] + value.offset as isize) as i32
+            })
             .collect();
         let count = index.len();
         let data = TensorData::new(index, [count]);
@@ -263,9 +269,8 @@ struct Frame {
 impl Frame {
     /// Finds the block whose row-major strides contain the value's, if there is one.
     fn of(value: &Value, total: usize) -> Option<Self> {
-        let mut order: SmallVec<[usize; 6]> = (0..value.rank())
-            .filter(|&d| value.shape[d] != 1 && value.strides[d] != 0)
-            .collect();
+        let mut order: SmallVec<[usize; 6]> =
+            (0..value.rank()).filter(|&d| value.shape[d] != 1 && value.strides[d] != 0).collect();
         if order.iter().any(|&d| value.strides[d] < 0) {
             return None;
         }

@@ -102,7 +102,9 @@ mod gpu {
     use super::*;
 
     fn missing(name: &str) -> String {
-        format!("this build has no {name}; hint: install a wheel with GPU support or build with --features {name}")
+        format!(
+            "this build has no {name}; hint: install a wheel with GPU support or build with --features {name}"
+        )
     }
 
     pub(super) fn info(name: &'static str) -> BackendInfo {
@@ -177,9 +179,11 @@ mod gpu {
             // Kernels are compiled on the spot and need the toolkit's headers.
             let toolkit = cubecl::cuda::install::cuda_path();
             if !toolkit.is_some_and(|path| path.join("include").is_dir()) {
-                return Err("the CUDA headers that kernels are compiled with were not found; hint: \
+                return Err(
+                    "the CUDA headers that kernels are compiled with were not found; hint: \
                             install the CUDA toolkit or set CUDA_PATH to it"
-                    .into());
+                        .into(),
+                );
             }
         }
         Ok(found)
@@ -222,7 +226,8 @@ mod gpu {
     }
 
     pub(super) fn device(device: Device) -> Result<DispatchDevice> {
-        let found = devices(device.backend()).map_err(|reason| error!(Device, "{device}: {reason}"))?;
+        let found =
+            devices(device.backend()).map_err(|reason| error!(Device, "{device}: {reason}"))?;
         let index = device.index().unwrap_or(0) as usize;
         match found.get(index) {
             Some(device) => Ok(device.clone()),
@@ -246,7 +251,8 @@ mod gpu {
         if let Some(&known) = KNOWN.lock().get_or_insert_default().get(&(device, dtype)) {
             return known;
         }
-        let (Ok(target), Ok(burn)) = (self::device(device), crate::bridge::burn_dtype(dtype, device))
+        let (Ok(target), Ok(burn)) =
+            (self::device(device), crate::bridge::burn_dtype(dtype, device))
         else {
             return false;
         };

@@ -35,6 +35,9 @@ impl Tensor {
             );
         }
         let shape = self.shape();
+        if shape.is_empty() {
+            bail!(Index, "roll: dimension specified as {} but tensor has no dimensions", dims[0]);
+        }
         let mut out = self.clone();
         for (&shift, &dim) in shifts.iter().zip(dims) {
             let dim = wrap_dim("roll", dim, shape.len())?;

@@ -73,8 +73,12 @@ fn accepts(kind: Binary) -> Accepts {
         Div => Accepts { complex: true, promotes: true, ..base },
         Pow => Accepts { complex: true, ..base },
         Maximum | Minimum | Fmax | Fmin => Accepts { bools: true, ..base },
-        Atan2 | Copysign | Xlogy | Xlog1py | Zeta => Accepts { bools: true, promotes: true, ..base },
-        Hypot | Nextafter | Logaddexp | Logaddexp2 | Igamma | Igammac => Accepts { ints: false, ..base },
+        Atan2 | Copysign | Xlogy | Xlog1py | Zeta => {
+            Accepts { bools: true, promotes: true, ..base }
+        }
+        Hypot | Nextafter | Logaddexp | Logaddexp2 | Igamma | Igammac => {
+            Accepts { ints: false, ..base }
+        }
         Heaviside => Accepts { bools: true, ..base },
         BitAnd | BitOr | BitXor => Accepts { bools: true, floats: false, ..base },
         ShiftLeft | ShiftRight | Gcd | Lcm => Accepts { floats: false, ..base },
@@ -137,7 +141,13 @@ impl Primitive for BinaryOp {
     fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
         let (a, b) = (inputs[0], inputs[1]);
         if a.dtype != b.dtype {
-            bail!(Runtime, "{}: expected tensors of one dtype, got {} and {}", self.name(), a.dtype, b.dtype);
+            bail!(
+                Runtime,
+                "{}: expected tensors of one dtype, got {} and {}",
+                self.name(),
+                a.dtype,
+                b.dtype
+            );
         }
         check_dtype(self.kind, a.dtype)?;
         one(Meta { shape: broadcast(self.name(), &a.shape, &b.shape)?, dtype: a.dtype })
@@ -155,7 +165,7 @@ impl Primitive for BinaryOp {
                 let right = broadcast_strides(&b.shape, &b.strides, shape);
                 kernels::binary::binary(kind, a.view_as::<T>(shape, &left)?, b.view_as::<T>(shape, &right)?)?
             };
-            single(Value::from_vec_as(data, shape.clone(), out[0].dtype))
+            single(Value::from_vec_as(data, shape.as_slice(), out[0].dtype))
         })
     }
 
@@ -222,7 +232,9 @@ fn has_burn_kernel(kind: Binary, dtype: DType) -> bool {
             kind,
             Add | Sub | Mul | Div | Remainder | Pow | Atan2 | Hypot | Maximum | Minimum | FloorDiv
         ),
-        Category::Int => matches!(kind, Add | Sub | Mul | TruncDiv | BitAnd | BitOr | BitXor | Remainder),
+        Category::Int => {
+            matches!(kind, Add | Sub | Mul | TruncDiv | BitAnd | BitOr | BitXor | Remainder)
+        }
         Category::Bool => matches!(kind, Add | Mul | BitAnd | BitOr | BitXor | Maximum | Minimum),
         Category::Complex => false,
     }
@@ -283,7 +295,14 @@ fn burn_binary(
 }
 
 /// `g` times the derivative with respect to one side.
-fn partial(kind: Binary, side: usize, g: &Tensor, a: &Tensor, b: &Tensor, y: &Tensor) -> Result<Tensor> {
+fn partial(
+    kind: Binary,
+    side: usize,
+    g: &Tensor,
+    a: &Tensor,
+    b: &Tensor,
+    y: &Tensor,
+) -> Result<Tensor> {
     use Binary::*;
     let mask = |which: Tensor| -> Result<Tensor> { which.to_dtype(g.dtype()) };
     Ok(match (kind, side) {
@@ -293,7 +312,8 @@ fn partial(kind: Binary, side: usize, g: &Tensor, a: &Tensor, b: &Tensor, y: &Te
         (Mul, _) => g.mul(&a.conj()?)?,
         (Div, 0) => g.div(&b.conj()?)?,
         (Div, _) => g.mul(&a.div(b)?.div(b)?.neg()?.conj()?)?,
-        (FloorDiv | TruncDiv | Heaviside | Nextafter, _) => g.mul_scalar(0.0)?,
+        (FloorDiv | TruncDiv | Heaviside, _) | (Nextafter, 1) => g.mul_scalar(0.0)?,
+        (Nextafter, _) => g.mul(&mask(a.ne(b)?)?)?,
         (Remainder, _) => g.mul(&a.binary(FloorDiv, b)?.neg()?)?,
         (Fmod, _) => g.mul(&a.binary(TruncDiv, b)?.neg()?)?,
         (Pow, 0) => {
@@ -533,7 +553,12 @@ impl Primitive for ScalarOp {
 
 impl ScalarOp {
     /// On a GPU, by way of a tensor of one element.
-    fn with_number(&self, inputs: &[&Value], out: &[Meta], device: Device) -> Result<Option<Values>> {
+    fn with_number(
+        &self,
+        inputs: &[&Value],
+        out: &[Meta],
+        device: Device,
+    ) -> Result<Option<Values>> {
         let meta = Meta { shape: Default::default(), dtype: inputs[0].dtype };
         let number = crate::ops::create::full_value(&meta, self.scalar, device)?;
         let sides = if self.reversed { [&number, inputs[0]] } else { [inputs[0], &number] };
@@ -542,7 +567,11 @@ impl ScalarOp {
 }
 
 fn scalar_as<T: crate::dtype::FromScalar>(scalar: Scalar, dtype: DType) -> T {
-    if dtype == DType::Bool { T::from_scalar(Scalar::Bool(scalar.to_bool())) } else { T::from_scalar(scalar) }
+    if dtype == DType::Bool {
+        T::from_scalar(Scalar::Bool(scalar.to_bool()))
+    } else {
+        T::from_scalar(scalar)
+    }
 }
 
 /// A tensor or a number, as either operand of an operator may be.
@@ -640,7 +669,8 @@ impl Tensor {
             Operand::Tensor(other) => {
                 let promoted = result_type(self, other);
                 let float = accepts(kind).promotes && promoted.category() <= Category::Int;
-                if promoted == dtype && other.dtype() == dtype && other.device() == device && !float {
+                if promoted == dtype && other.dtype() == dtype && other.device() == device && !float
+                {
                     return crate::autograd::apply_into(&BinaryOp { kind }, &[self, other]);
                 }
                 let result = self.binary(kind, other)?;
@@ -648,7 +678,9 @@ impl Tensor {
                     bail!(
                         Runtime,
                         "{}_: output with shape {:?} doesn't match the broadcast shape {:?}",
-                        binary_name(kind), self.shape(), result.shape()
+                        binary_name(kind),
+                        self.shape(),
+                        result.shape()
                     );
                 }
                 crate::autograd::assign(self, &result)
@@ -657,7 +689,10 @@ impl Tensor {
                 let target = scalar.promote(dtype, crate::defaults::float());
                 let float = accepts(kind).promotes && target.category() <= Category::Int;
                 if target == dtype && !float {
-                    return crate::autograd::apply_into(&ScalarOp { kind, scalar: *scalar, reversed: false }, &[self]);
+                    return crate::autograd::apply_into(
+                        &ScalarOp { kind, scalar: *scalar, reversed: false },
+                        &[self],
+                    );
                 }
                 crate::autograd::assign(self, &self.with_scalar(kind, *scalar, false)?)
             }

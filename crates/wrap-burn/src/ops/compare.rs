@@ -58,7 +58,13 @@ impl Primitive for CompareOp {
     fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
         let (a, b) = (inputs[0], inputs[1]);
         if a.dtype != b.dtype {
-            bail!(Runtime, "{}: expected tensors of one dtype, got {} and {}", self.name(), a.dtype, b.dtype);
+            bail!(
+                Runtime,
+                "{}: expected tensors of one dtype, got {} and {}",
+                self.name(),
+                a.dtype,
+                b.dtype
+            );
         }
         check_order(self.kind, a.dtype)?;
         one(Meta { shape: broadcast(self.name(), &a.shape, &b.shape)?, dtype: DType::Bool })
@@ -167,9 +173,18 @@ impl Primitive for LogicalOp {
 
     fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
         if inputs.iter().any(|value| value.dtype != DType::Bool) {
-            bail!(Runtime, "{}: expected bool tensors, got {} and {}", self.name(), inputs[0].dtype, inputs[1].dtype);
+            bail!(
+                Runtime,
+                "{}: expected bool tensors, got {} and {}",
+                self.name(),
+                inputs[0].dtype,
+                inputs[1].dtype
+            );
         }
-        one(Meta { shape: broadcast(self.name(), &inputs[0].shape, &inputs[1].shape)?, dtype: DType::Bool })
+        one(Meta {
+            shape: broadcast(self.name(), &inputs[0].shape, &inputs[1].shape)?,
+            dtype: DType::Bool,
+        })
     }
 
     fn run(&self, inputs: &[&Value], out: &[Meta]) -> Result<Values> {

@@ -98,7 +98,11 @@ impl Tensor {
     /// The imaginary part, a view.
     pub fn imag(&self) -> Result<Tensor> {
         if !self.dtype().is_complex() {
-            bail!(Runtime, "imag: is not implemented for tensors with non-complex dtypes, got {}", self.dtype());
+            bail!(
+                Runtime,
+                "imag: is not implemented for tensors with non-complex dtypes, got {}",
+                self.dtype()
+            );
         }
         self.view_op(ViewOp::AsReal)?.select(-1, 1)
     }
@@ -109,7 +113,8 @@ impl Tensor {
             bail!(
                 Runtime,
                 "complex: expected both inputs to be Float or Double tensors of one dtype, got {} and {}",
-                re.dtype(), im.dtype()
+                re.dtype(),
+                im.dtype()
             );
         }
         let shape = crate::shape::broadcast("complex", &re.shape(), &im.shape())?;

@@ -16,7 +16,9 @@ const MAX_BYTES: u128 = isize::MAX as u128;
 
 /// Refuses shapes no memory can hold.
 pub(crate) fn check_size(op: &str, shape: &[usize], dtype: DType) -> Result<()> {
-    let bytes = shape.iter().fold(dtype.size() as u128, |product, &size| product.saturating_mul(size as u128));
+    let bytes = shape
+        .iter()
+        .fold(dtype.size() as u128, |product, &size| product.saturating_mul(size as u128));
     if bytes > MAX_BYTES {
         bail!(
             OutOfMemory,
@@ -71,13 +73,20 @@ pub(crate) fn full_value(meta: &Meta, fill: Scalar, device: Device) -> Result<Va
         Device::Wgpu(_) | Device::Cuda(_) => {
             crate::device::require(device)?;
             if !crate::device::supports(device, meta.dtype) {
-                bail!(Type, "full: {device} has no {}; hint: use {}", meta.dtype, device.narrow(meta.dtype));
+                bail!(
+                    Type,
+                    "full: {device} has no {}; hint: use {}",
+                    meta.dtype,
+                    device.narrow(meta.dtype)
+                );
             }
             let target = bridge::burn_device(device)?;
             let dtype = bridge::burn_dtype(meta.dtype, device)?;
             let shape = bridge::burn_shape(&meta.shape);
             let prim = match meta.dtype.category() {
-                Category::Bool if fill.to_bool() => Dispatch::bool_ones(shape, &target, dtype.into()),
+                Category::Bool if fill.to_bool() => {
+                    Dispatch::bool_ones(shape, &target, dtype.into())
+                }
                 Category::Bool => Dispatch::bool_zeros(shape, &target, dtype.into()),
                 Category::Int => {
                     let fill = burn_std::Scalar::Int(fill.to_i64());
@@ -95,7 +104,12 @@ pub(crate) fn full_value(meta: &Meta, fill: Scalar, device: Device) -> Result<Va
 
 impl Tensor {
     /// Equal elements.
-    pub fn full(shape: &[usize], fill: impl Into<Scalar>, dtype: DType, device: Device) -> Result<Tensor> {
+    pub fn full(
+        shape: &[usize],
+        fill: impl Into<Scalar>,
+        dtype: DType,
+        device: Device,
+    ) -> Result<Tensor> {
         let meta = Meta { shape: Dims::from_slice(shape), dtype };
         Ok(Tensor::from_value(full_value(&meta, fill.into(), device)?))
     }
@@ -111,7 +125,13 @@ impl Tensor {
     }
 
     /// `start`, `start + step`, ... before `end`.
-    pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: DType, device: Device) -> Result<Tensor> {
+    pub fn arange(
+        start: Scalar,
+        end: Scalar,
+        step: Scalar,
+        dtype: DType,
+        device: Device,
+    ) -> Result<Tensor> {
         let (from, to, by) = (start.to_f64(), end.to_f64(), step.to_f64());
         if by == 0.0 {
             bail!(Runtime, "arange: step must be nonzero");
@@ -120,11 +140,15 @@ impl Tensor {
             bail!(Runtime, "arange: unsupported range: {from} -> {to}");
         }
         if (by > 0.0 && from > to) || (by < 0.0 && from < to) {
-            bail!(Runtime, "arange: upper bound and lower bound inconsistent with step sign ({from}, {to}, {by})");
+            bail!(
+                Runtime,
+                "arange: upper bound and lower bound inconsistent with step sign ({from}, {to}, {by})"
+            );
         }
         let whole = [start, end, step].iter().all(|s| s.category() <= Category::Int);
         let len = if whole {
-            let (from, to, by) = (start.to_i64() as i128, end.to_i64() as i128, step.to_i64() as i128);
+            let (from, to, by) =
+                (start.to_i64() as i128, end.to_i64() as i128, step.to_i64() as i128);
             let span = to - from;
             ((span.abs() + by.abs() - 1) / by.abs()) as usize
         } else {

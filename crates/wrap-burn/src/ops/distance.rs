@@ -30,7 +30,8 @@ impl Primitive for EuclideanOp {
         let (a, b) = (inputs[0], inputs[1]);
         let (rank, other) = (a.rank(), b.rank());
         let outer = broadcast("cdist", &a.shape[..rank - 2], &b.shape[..other - 2])?;
-        let shape: Dims = outer.into_iter().chain([a.shape[rank - 2], b.shape[other - 2]]).collect();
+        let shape: Dims =
+            outer.into_iter().chain([a.shape[rank - 2], b.shape[other - 2]]).collect();
         one(Meta { shape, dtype: a.dtype })
     }
 
@@ -38,7 +39,12 @@ impl Primitive for EuclideanOp {
         single(distances(inputs)?)
     }
 
-    fn run_gpu(&self, inputs: &[&Value], _out: &[Meta], _device: crate::Device) -> Result<Option<Values>> {
+    fn run_gpu(
+        &self,
+        inputs: &[&Value],
+        _out: &[Meta],
+        _device: crate::Device,
+    ) -> Result<Option<Values>> {
         single(distances(inputs)?).map(Some)
     }
 
@@ -78,17 +84,26 @@ impl Tensor {
         let (a, b) = (self.shape(), other.shape());
         for (which, x) in [("X1", self), ("X2", other)] {
             if !x.dtype().is_float() {
-                bail!(Runtime, "cdist: only supports floating-point dtypes, {which} got: {}", x.dtype());
+                bail!(
+                    Runtime,
+                    "cdist: only supports floating-point dtypes, {which} got: {}",
+                    x.dtype()
+                );
             }
             if x.rank() < 2 {
-                bail!(Runtime, "cdist: only supports at least 2D tensors, {which} got: {}D", x.rank());
+                bail!(
+                    Runtime,
+                    "cdist: only supports at least 2D tensors, {which} got: {}D",
+                    x.rank()
+                );
             }
         }
         if a[a.len() - 1] != b[b.len() - 1] {
             bail!(
                 Runtime,
                 "cdist: X1 and X2 must have the same number of columns. X1: {} X2: {}",
-                a[a.len() - 1], b[b.len() - 1]
+                a[a.len() - 1],
+                b[b.len() - 1]
             );
         }
         if !(p >= 0.0) {
@@ -126,11 +141,13 @@ impl Tensor {
             bail!(Runtime, "pdist: only supports non-negative p values, got {p}");
         }
         let n = shape[0] as i64;
-        let (first, second): (Vec<i64>, Vec<i64>) = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).unzip();
+        let (first, second): (Vec<i64>, Vec<i64>) =
+            (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).unzip();
         let device = self.device();
         let rows = |places: Vec<i64>| -> Result<Tensor> {
             let count = places.len();
-            let index = cast_host(&Value::from_vec(places, [count].as_slice()), device.narrow(DType::I64))?;
+            let index =
+                cast_host(&Value::from_vec(places, [count].as_slice()), device.narrow(DType::I64))?;
             self.index_select(0, &Tensor::from_value(index.to_device(device)?))
         };
         rows(first)?.sub(&rows(second)?)?.lengths(p)
@@ -141,7 +158,10 @@ impl Tensor {
         let op = "cosine_similarity";
         let dtype = result_type(self, other);
         if !dtype.is_float() {
-            bail!(Runtime, "{op}: expected common dtype to be floating point, yet common dtype is {dtype}");
+            bail!(
+                Runtime,
+                "{op}: expected common dtype to be floating point, yet common dtype is {dtype}"
+            );
         }
         let shape = broadcast(op, &self.shape(), &other.shape())?;
         let dim = wrap_dim(op, dim, shape.len())? as i64;
@@ -192,12 +212,16 @@ mod tests {
     fn every_gradient() {
         let (a, b) = (noise(&[3, 4], DType::F64, 3), noise(&[2, 4], DType::F64, 4));
         for p in [0.5, 1.0, 1.5, 2.0, 3.0, f64::INFINITY] {
-            gradcheck("cdist", &[a.clone(), b.clone()], true, &|x| Ok(vec![x[0].cdist(&x[1], p, true)?]));
+            gradcheck("cdist", &[a.clone(), b.clone()], true, &|x| {
+                Ok(vec![x[0].cdist(&x[1], p, true)?])
+            });
             gradcheck("pdist", &[a.clone()], true, &|x| Ok(vec![x[0].pdist(p)?]));
             gradcheck("renorm", &[a.clone()], false, &|x| Ok(vec![x[0].renorm(p, 0, 1.0)?]));
         }
         let other = noise(&[3, 4], DType::F64, 5);
-        gradcheck("cosine_similarity", &[a, other], true, &|x| Ok(vec![x[0].cosine_similarity(&x[1], 1, 1e-8)?]));
+        gradcheck("cosine_similarity", &[a, other], true, &|x| {
+            Ok(vec![x[0].cosine_similarity(&x[1], 1, 1e-8)?])
+        });
         let same = Tensor::zeros(&[2, 3], DType::F64, crate::Device::Cpu).unwrap();
         assert_eq!(same.pdist(2.0).unwrap().to_vec::<f64>().unwrap(), [0.0]);
     }

@@ -27,7 +27,9 @@ impl Term {
                 bail!(
                     Runtime,
                     "einsum(): subscript {} is repeated for operand {at} but the sizes don't match, {} != {}",
-                    equation::shown(labels[first]), shape[second], shape[first]
+                    equation::shown(labels[first]),
+                    shape[second],
+                    shape[first]
                 );
             }
             let label = labels[first];
@@ -37,7 +39,8 @@ impl Term {
             labels.push(label);
         }
         let shape = tensor.shape();
-        let single: Vec<i64> = (0..shape.len()).filter(|&d| shape[d] == 1).map(|d| d as i64).collect();
+        let single: Vec<i64> =
+            (0..shape.len()).filter(|&d| shape[d] == 1).map(|d| d as i64).collect();
         if !single.is_empty() {
             tensor = tensor.squeeze(Some(&single))?;
             let mut sizes = shape.iter();
@@ -79,7 +82,10 @@ impl Term {
 
 fn repeated(labels: &[Label]) -> Option<(usize, usize)> {
     (0..labels.len()).find_map(|second| {
-        labels[..second].iter().position(|&label| label == labels[second]).map(|first| (first, second))
+        labels[..second]
+            .iter()
+            .position(|&label| label == labels[second])
+            .map(|first| (first, second))
     })
 }
 
@@ -87,15 +93,16 @@ fn repeated(labels: &[Label]) -> Option<(usize, usize)> {
 /// plain product where nothing is summed.
 fn contracted(a: &Term, b: &Term, wanted: &dyn Fn(Label) -> bool) -> Result<Term> {
     let shared = |label: &&Label| b.labels.contains(label);
-    let batch: Vec<Label> = a.labels.iter().filter(shared).filter(|&&l| wanted(l)).copied().collect();
-    let inner: Vec<Label> = a.labels.iter().filter(shared).filter(|&&l| !wanted(l)).copied().collect();
+    let batch: Vec<Label> =
+        a.labels.iter().filter(shared).filter(|&&l| wanted(l)).copied().collect();
+    let inner: Vec<Label> =
+        a.labels.iter().filter(shared).filter(|&&l| !wanted(l)).copied().collect();
     let left: Vec<Label> = a.labels.iter().filter(|label| !shared(label)).copied().collect();
-    let right: Vec<Label> = b.labels.iter().filter(|label| !a.labels.contains(label)).copied().collect();
+    let right: Vec<Label> =
+        b.labels.iter().filter(|label| !a.labels.contains(label)).copied().collect();
     let labels: Vec<Label> = batch.iter().chain(&left).chain(&right).copied().collect();
-    let shape: Dims = labels
-        .iter()
-        .map(|&label| a.size(label).or(b.size(label)).unwrap_or(1))
-        .collect();
+    let shape: Dims =
+        labels.iter().map(|&label| a.size(label).or(b.size(label)).unwrap_or(1)).collect();
     let product = if inner.is_empty() {
         let (a, b) = (a.grouped([&batch, &left, &[]])?, b.grouped([&batch, &[], &right])?);
         a.mul(&b)?
@@ -122,10 +129,9 @@ fn best_pair(terms: &[Term], output: &[Label]) -> (usize, usize) {
         for second in first + 1..terms.len() {
             let stays = |label: &Label| {
                 output.contains(label)
-                    || terms
-                        .iter()
-                        .enumerate()
-                        .any(|(at, term)| at != first && at != second && term.labels.contains(label))
+                    || terms.iter().enumerate().any(|(at, term)| {
+                        at != first && at != second && term.labels.contains(label)
+                    })
             };
             let (a, b) = (&terms[first], &terms[second]);
             let new = b.labels.iter().filter(|label| !a.labels.contains(label));
@@ -186,7 +192,10 @@ impl Tensor {
         for at in 0..terms.len() {
             let wanted = |label: Label| {
                 equation.output.contains(&label)
-                    || terms.iter().enumerate().any(|(other, term)| other != at && term.labels.contains(&label))
+                    || terms
+                        .iter()
+                        .enumerate()
+                        .any(|(other, term)| other != at && term.labels.contains(&label))
             };
             let term = Term { tensor: terms[at].tensor.clone(), labels: terms[at].labels.clone() };
             terms[at] = term.summed(&wanted)?;
@@ -196,7 +205,8 @@ impl Tensor {
             let b = terms.remove(second);
             let a = terms.remove(first);
             let wanted = |label: Label| {
-                equation.output.contains(&label) || terms.iter().any(|term| term.labels.contains(&label))
+                equation.output.contains(&label)
+                    || terms.iter().any(|term| term.labels.contains(&label))
             };
             let product = contracted(&a, &b, &wanted)?;
             terms.insert(first, product);
@@ -213,7 +223,9 @@ impl Tensor {
         let shape: Dims = equation
             .output
             .iter()
-            .map(|label| sizes.iter().find(|(known, _)| known == label).map_or(1, |&(_, size)| size))
+            .map(|label| {
+                sizes.iter().find(|(known, _)| known == label).map_or(1, |&(_, size)| size)
+            })
             .collect();
         tensor.permute(&order)?.reshape_to(&shape)
     }

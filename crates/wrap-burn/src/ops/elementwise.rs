@@ -110,7 +110,12 @@ impl Tensor {
             bail!(Runtime, "logit: not implemented for {}", x.dtype());
         }
         let x = match eps {
-            Some(eps) => x.clamp_scalar(Some(eps.into()), Some((1.0 - eps).into()))?,
+            Some(eps) => {
+                // The lower bound wins where the bounds cross.
+                let low = Tensor::full(&[], eps, x.dtype(), x.device())?;
+                let held = x.clamp_scalar(None, Some((1.0 - eps).into()))?;
+                x.lt(&low)?.where_(&low, &held)?
+            }
             None => x,
         };
         x.unary(Unary::Log)?.sub(&x.neg()?.unary(Unary::Log1p)?)

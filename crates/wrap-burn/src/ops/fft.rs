@@ -96,15 +96,21 @@ impl Primitive for FftOp {
                 type C = num_complex::Complex<$R>;
                 let scale = self.scale as $R;
                 match self.kind {
-                    Fft::Complex { inverse } => {
-                        Value::from_vec_as(kernels::fft::c2c::<$R>(x.view::<C>()?, dim, inverse, scale), shape, dtype)
-                    }
-                    Fft::ToHalf => {
-                        Value::from_vec_as(kernels::fft::r2c::<$R>(x.view::<$R>()?, dim, scale), shape, dtype)
-                    }
-                    Fft::FromHalf { size } => {
-                        Value::from_vec_as(kernels::fft::c2r::<$R>(x.view::<C>()?, dim, size, scale), shape, dtype)
-                    }
+                    Fft::Complex { inverse } => Value::from_vec_as(
+                        kernels::fft::c2c::<$R>(x.view::<C>()?, dim, inverse, scale),
+                        shape,
+                        dtype,
+                    ),
+                    Fft::ToHalf => Value::from_vec_as(
+                        kernels::fft::r2c::<$R>(x.view::<$R>()?, dim, scale),
+                        shape,
+                        dtype,
+                    ),
+                    Fft::FromHalf { size } => Value::from_vec_as(
+                        kernels::fft::c2r::<$R>(x.view::<C>()?, dim, size, scale),
+                        shape,
+                        dtype,
+                    ),
                 }
             }};
         }

@@ -15,18 +15,22 @@ use crate::op::{Grads, Metas, Primitive, Saves, Values, Vjp, apply1, one, single
 use crate::shape::wrap_dim;
 use crate::tensor::Tensor;
 use crate::value::{Meta, Value};
-use crate::{Category, DType, Result, bail};
+use crate::{Category, DType, Error, ErrorKind, Result, bail};
 
 /// Adds `source` to `target` (both 1-d, host) at the given places, repeated ones included.
 pub(crate) fn add_at(target: &Value, places: &Value, source: &Value) -> Result<()> {
     let add = ScatterReduce::Add;
     match target.dtype.category() {
-        Category::Complex => crate::with_dtype!("add_at", target.dtype, complexes, T => Ok(kernels::index::scatter_reduce(
+        Category::Complex => {
+            crate::with_dtype!("add_at", target.dtype, complexes, T => Ok(kernels::index::scatter_reduce(
             target.view_mut::<T>()?, 0, &places.view::<i64>()?, &source.view::<T>()?, add,
-        )?)),
-        _ => crate::with_dtype!("add_at", target.dtype, reals, T => Ok(kernels::index::scatter_reduce(
+        )?))
+        }
+        _ => {
+            crate::with_dtype!("add_at", target.dtype, reals, T => Ok(kernels::index::scatter_reduce(
             target.view_mut::<T>()?, 0, &places.view::<i64>()?, &source.view::<T>()?, add,
-        )?)),
+        )?))
+        }
     }
 }
 
@@ -56,6 +60,11 @@ pub(crate) fn check_bounds(op: &str, index: &Value, dim: usize, size: usize) -> 
     Ok(())
 }
 
+/// What an index out of bounds is here: PyTorch has a `RuntimeError` for gathering and scattering.
+fn out_of_bounds(op: &str, fault: impl Into<Error>) -> Error {
+    Error::new(ErrorKind::Runtime, format!("{op}: {}", fault.into().message()))
+}
+
 /// One element of `x` per element of the index, which says where along a dimension.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct GatherOp {
@@ -65,7 +74,10 @@ pub struct GatherOp {
 
 /// Whether an index fits a tensor: no larger than it in the other dimensions.
 fn check_gather(op: &str, x: &Value, index: &Value, dim: usize) -> Result<()> {
-    check_index(op, index)?;
+    // An index without elements may be of any integer dtype, as in PyTorch.
+    if index.numel() > 0 || !index.dtype.is_int() {
+        check_index(op, index)?;
+    }
     if x.rank().max(1) != index.rank().max(1) {
         if index.numel() == 0 {
             return Ok(());
@@ -74,7 +86,8 @@ fn check_gather(op: &str, x: &Value, index: &Value, dim: usize) -> Result<()> {
             Runtime,
             "{op}: index tensor must have the same number of dimensions as input tensor, got shapes \
              {:?} and {:?}",
-            index.shape, x.shape
+            index.shape,
+            x.shape
         );
     }
     if (0..index.rank().min(x.rank())).any(|d| d != dim && index.shape[d] > x.shape[d]) {
@@ -82,7 +95,8 @@ fn check_gather(op: &str, x: &Value, index: &Value, dim: usize) -> Result<()> {
             Runtime,
             "{op}: size does not match at dimension {dim}: expected index {:?} to be no larger than \
              self {:?} apart from dimension {dim}",
-            index.shape, x.shape
+            index.shape,
+            x.shape
         );
     }
     Ok(())
@@ -102,7 +116,8 @@ impl Primitive for GatherOp {
     fn run(&self, inputs: &[&Value], out: &[Meta]) -> Result<Values> {
         let index = index_i64(inputs[1])?;
         crate::with_width!(out[0].dtype, T => single(Value::from_vec_as(
-            kernels::index::gather(&inputs[0].view::<T>()?, self.dim, &index.view::<i64>()?)?,
+            kernels::index::gather(&inputs[0].view::<T>()?, self.dim, &index.view::<i64>()?)
+                .map_err(|fault| out_of_bounds("gather", fault))?,
             out[0].shape.clone(),
             out[0].dtype,
         )))
@@ -118,7 +133,8 @@ impl Primitive for GatherOp {
         }
         check_bounds("gather", inputs[1], self.dim, inputs[0].shape[self.dim])?;
         let (x, index) = (to_burn(inputs[0])?, to_burn(inputs[1])?);
-        let prim = by_kind!(out[0].dtype, float_gather / int_gather / bool_gather(self.dim, x, index));
+        let prim =
+            by_kind!(out[0].dtype, float_gather / int_gather / bool_gather(self.dim, x, index));
         single(from_burn(prim, &out[0], device)?).map(Some)
     }
 
@@ -149,20 +165,23 @@ impl ScatterOp {
         let places = index.view::<i64>()?;
         // A source may be larger than the index; only its corner counts.
         let corner = |value: &Value| -> Value {
-            let shape: Dims = if value.rank() == 0 { Dims::new() } else { Dims::from_slice(&index.shape) };
+            let shape: Dims =
+                if value.rank() == 0 { Dims::new() } else { Dims::from_slice(&index.shape) };
             value.with_geometry(shape, value.strides.clone(), value.offset)
         };
         let source = corner(source);
         let Some(reduce) = self.reduce else {
             return crate::with_width!(target.dtype, T => Ok(kernels::index::scatter(
                 target.view_mut::<T>()?, self.dim, &places, &source.view::<T>()?,
-            )?));
+            ).map_err(|fault| out_of_bounds(self.name(), fault))?));
         };
         match target.dtype.category() {
             Category::Complex => crate::with_dtype!("scatter_reduce", target.dtype, complexes, T =>
-                Ok(kernels::index::scatter_reduce(target.view_mut::<T>()?, self.dim, &places, &source.view::<T>()?, reduce)?)),
+                Ok(kernels::index::scatter_reduce(target.view_mut::<T>()?, self.dim, &places, &source.view::<T>()?, reduce)
+                    .map_err(|fault| out_of_bounds(self.name(), fault))?)),
             _ => crate::with_dtype!("scatter_reduce", target.dtype, reals, T =>
-                Ok(kernels::index::scatter_reduce(target.view_mut::<T>()?, self.dim, &places, &source.view::<T>()?, reduce)?)),
+                Ok(kernels::index::scatter_reduce(target.view_mut::<T>()?, self.dim, &places, &source.view::<T>()?, reduce)
+                    .map_err(|fault| out_of_bounds(self.name(), fault))?)),
         }
     }
 }
@@ -182,7 +201,12 @@ impl Primitive for ScatterOp {
         let name = self.name();
         check_gather(name, x, index, self.dim)?;
         if source.dtype != x.dtype {
-            bail!(Runtime, "{name}: expected self.dtype to be equal to src.dtype, got {} and {}", x.dtype, source.dtype);
+            bail!(
+                Runtime,
+                "{name}: expected self.dtype to be equal to src.dtype, got {} and {}",
+                x.dtype,
+                source.dtype
+            );
         }
         let fits = source.rank().max(1) == index.rank().max(1)
             && (0..index.rank().min(source.rank())).all(|d| index.shape[d] <= source.shape[d]);
@@ -190,7 +214,8 @@ impl Primitive for ScatterOp {
             bail!(
                 Runtime,
                 "{name}: expected index {:?} to be no larger than src {:?} in every dimension",
-                index.shape, source.shape
+                index.shape,
+                source.shape
             );
         }
         one(x.to_meta())
@@ -294,7 +319,8 @@ impl ScatterOp {
                 Unsupported,
                 "scatter_reduce: its gradient needs src and index of one shape, got {:?} and {:?}; \
                  hint: narrow src first",
-                source.shape(), index.shape()
+                source.shape(),
+                index.shape()
             );
         }
         if reduce == ScatterReduce::Mul {
@@ -317,7 +343,13 @@ impl ScatterOp {
     }
 
     /// A product's gradient where factors are zero: the product of the others, by counting zeros.
-    fn product_with_zeros(&self, x: &Tensor, index: &Tensor, source: &Tensor, g: &Tensor) -> Result<Grads> {
+    fn product_with_zeros(
+        &self,
+        x: &Tensor,
+        index: &Tensor,
+        source: &Tensor,
+        g: &Tensor,
+    ) -> Result<Grads> {
         let dim = self.dim as i64;
         let one = Tensor::full(&[], 1.0, x.dtype(), x.device())?;
         let zero_x = x.eq_scalar(0.0)?;
@@ -326,20 +358,26 @@ impl ScatterOp {
         let rest = zero_x.where_(&one, x)?;
         let filled = zero_s.where_(&one, source)?;
         let product = apply1(self, &[&rest, index, &filled])?;
-        let zeros = zero_x
-            .to_dtype(x.dtype())?
-            .scatter_add(dim, index, &zero_s.to_dtype(x.dtype())?)?;
+        let zeros =
+            zero_x.to_dtype(x.dtype())?.scatter_add(dim, index, &zero_s.to_dtype(x.dtype())?)?;
         let none = zeros.eq_scalar(0.0)?.to_dtype(g.dtype())?;
         let single_zero = zeros.eq_scalar(1.0)?.to_dtype(g.dtype())?;
-        let slope = |is_zero: &Tensor, factor: &Tensor, product: &Tensor, none: &Tensor, lone: &Tensor| {
-            let flag = is_zero.to_dtype(g.dtype())?;
-            let plain = product.div(factor)?.mul(none)?;
-            let alone = product.mul(lone)?;
-            flag.mul(&alone)?.add(&flag.neg()?.add_scalar(1.0)?.mul(&plain)?)
-        };
+        let slope =
+            |is_zero: &Tensor, factor: &Tensor, product: &Tensor, none: &Tensor, lone: &Tensor| {
+                let flag = is_zero.to_dtype(g.dtype())?;
+                let plain = product.div(factor)?.mul(none)?;
+                let alone = product.mul(lone)?;
+                flag.mul(&alone)?.add(&flag.neg()?.add_scalar(1.0)?.mul(&plain)?)
+            };
         let own = g.mul(&slope(&zero_x, &rest, &product, &none, &single_zero)?)?;
         let at = |t: &Tensor| t.gather(dim, index);
-        let other = at(g)?.mul(&slope(&zero_s, &filled, &at(&product)?, &at(&none)?, &at(&single_zero)?)?)?;
+        let other = at(g)?.mul(&slope(
+            &zero_s,
+            &filled,
+            &at(&product)?,
+            &at(&none)?,
+            &at(&single_zero)?,
+        )?)?;
         Ok(smallvec![Some(own), None, Some(other)])
     }
 }
@@ -361,13 +399,21 @@ impl Primitive for IndexSelectOp {
         let (x, index) = (inputs[0], inputs[1]);
         check_index("index_select", index)?;
         if index.rank() > 1 {
-            bail!(Index, "index_select: index is supposed to be a vector, got shape {:?}", index.shape);
+            bail!(
+                Index,
+                "index_select: index is supposed to be a vector, got shape {:?}",
+                index.shape
+            );
         }
         let mut shape = x.shape.clone();
         if let Some(size) = shape.get_mut(self.dim) {
             *size = index.numel();
         } else if index.numel() != 1 {
-            bail!(Index, "index_select: index to scalar can have only 1 value, got {} value(s)", index.numel());
+            bail!(
+                Index,
+                "index_select: index to scalar can have only 1 value, got {} value(s)",
+                index.numel()
+            );
         }
         one(Meta { shape, dtype: x.dtype })
     }
@@ -392,7 +438,8 @@ impl Primitive for IndexSelectOp {
         }
         check_bounds("index_select", index, self.dim, x.shape[self.dim])?;
         let (x, index) = (to_burn(x)?, to_burn(index)?);
-        let prim = by_kind!(out[0].dtype, float_select / int_select / bool_select(x, self.dim, index));
+        let prim =
+            by_kind!(out[0].dtype, float_select / int_select / bool_select(x, self.dim, index));
         single(from_burn(prim, &out[0], device)?).map(Some)
     }
 
@@ -430,7 +477,9 @@ impl IndexAddOp {
             };
         }
         match target.dtype.category() {
-            Category::Complex => crate::with_dtype!("index_add", target.dtype, complexes, T => go!(T)),
+            Category::Complex => {
+                crate::with_dtype!("index_add", target.dtype, complexes, T => go!(T))
+            }
             _ => crate::with_dtype!("index_add", target.dtype, reals, T => go!(T)),
         }
     }
@@ -446,10 +495,19 @@ impl Primitive for IndexAddOp {
         let (x, index, source) = (inputs[0], inputs[1], inputs[2]);
         check_index("index_add", index)?;
         if index.rank() > 1 {
-            bail!(Index, "index_add: index is supposed to be a vector, got shape {:?}", index.shape);
+            bail!(
+                Index,
+                "index_add: index is supposed to be a vector, got shape {:?}",
+                index.shape
+            );
         }
         if source.dtype != x.dtype {
-            bail!(Runtime, "index_add: self ({}) and source ({}) must have the same dtype", x.dtype, source.dtype);
+            bail!(
+                Runtime,
+                "index_add: self ({}) and source ({}) must have the same dtype",
+                x.dtype,
+                source.dtype
+            );
         }
         let mut wanted = x.shape.clone();
         if let Some(size) = wanted.get_mut(self.dim) {
@@ -459,7 +517,9 @@ impl Primitive for IndexAddOp {
             bail!(
                 Runtime,
                 "index_add: expected a source of shape {wanted:?} for self {:?} and {} indices, got {:?}",
-                x.shape, index.numel(), source.shape
+                x.shape,
+                index.numel(),
+                source.shape
             );
         }
         one(x.to_meta())
@@ -501,7 +561,8 @@ impl Primitive for IndexAddOp {
 
     fn vjp(&self, ctx: &Vjp<'_>) -> Result<Grads> {
         let g = ctx.grad()?;
-        let source = g.index_select(self.dim as i64, &ctx.inputs[1])?.reshape_to(&ctx.inputs[2].shape())?;
+        let source =
+            g.index_select(self.dim as i64, &ctx.inputs[1])?.reshape_to(&ctx.inputs[2].shape())?;
         Ok(smallvec![Some(g.clone()), None, Some(source)])
     }
 }
@@ -525,7 +586,13 @@ impl Tensor {
     }
 
     /// A copy with elements of `source` combined with what is there.
-    pub fn scatter_with(&self, dim: i64, index: &Tensor, source: &Tensor, reduce: ScatterReduce) -> Result<Tensor> {
+    pub fn scatter_with(
+        &self,
+        dim: i64,
+        index: &Tensor,
+        source: &Tensor,
+        reduce: ScatterReduce,
+    ) -> Result<Tensor> {
         let dim = wrap_dim("scatter", dim, self.rank())?;
         apply1(&ScatterOp { dim, reduce: Some(reduce) }, &[self, index, source])
     }

@@ -31,7 +31,12 @@ impl Primitive for CatOp {
         let mut shape = first.shape.clone();
         for (at, value) in inputs.iter().enumerate().skip(1) {
             if value.dtype != first.dtype {
-                bail!(Runtime, "cat: expected tensors of one dtype, got {} and {}", first.dtype, value.dtype);
+                bail!(
+                    Runtime,
+                    "cat: expected tensors of one dtype, got {} and {}",
+                    first.dtype,
+                    value.dtype
+                );
             }
             let fits = value.rank() == shape.len()
                 && (0..shape.len()).all(|d| d == self.dim || value.shape[d] == first.shape[d]);
@@ -40,7 +45,9 @@ impl Primitive for CatOp {
                     Runtime,
                     "cat: sizes of tensors must match except in dimension {}: expected {:?} but got \
                      {:?} for tensor number {at} in the list",
-                    self.dim, first.shape, value.shape
+                    self.dim,
+                    first.shape,
+                    value.shape
                 );
             }
             shape[self.dim] += value.shape[self.dim];
@@ -151,7 +158,8 @@ impl Primitive for TriangleOp {
             bail!(
                 Runtime,
                 "{}: input tensor must have at least 2 dimensions, got shape {:?}",
-                self.name(), inputs[0].shape
+                self.name(),
+                inputs[0].shape
             );
         }
         one(inputs[0].to_meta())
@@ -182,10 +190,13 @@ impl Tensor {
     /// Tensors one after the other along a dimension, promoted to one dtype.
     pub fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
         let Some(first) = tensors.first() else {
-            bail!(Runtime, "cat: expected a non-empty list of Tensors");
+            bail!(Value, "cat: expected a non-empty list of Tensors");
         };
         if let Some(at) = tensors.iter().position(|tensor| tensor.rank() == 0) {
-            bail!(Runtime, "cat: zero-dimensional tensor (at position {at}) cannot be concatenated");
+            bail!(
+                Runtime,
+                "cat: zero-dimensional tensor (at position {at}) cannot be concatenated"
+            );
         }
         let mut dtype = first.dtype();
         for tensor in &tensors[1..] {

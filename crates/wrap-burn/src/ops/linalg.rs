@@ -14,6 +14,7 @@ macro_rules! with_field {
 pub mod cholesky;
 pub mod det;
 pub mod eigen;
+pub mod ldl;
 pub mod lstsq;
 pub mod lu;
 pub mod matrix;
@@ -39,7 +40,10 @@ fn check_field(op: &str, dtype: DType) -> Result<()> {
         bail!(Runtime, "{op}: Expected a floating point or complex tensor as input. Got {dtype}");
     }
     if matches!(dtype, DType::F16 | DType::BF16) {
-        bail!(Runtime, "{op}: Low precision dtypes not supported. Got {dtype}; hint: .float() first");
+        bail!(
+            Runtime,
+            "{op}: Low precision dtypes not supported. Got {dtype}; hint: .float() first"
+        );
     }
     Ok(())
 }
@@ -77,7 +81,8 @@ fn check_pair(op: &str, a: &Value, b: &Value) -> Result<()> {
             Runtime,
             "{op}: Expected A and B to have the same dtype, but found A of type {} and B of type {} \
              instead",
-            a.dtype, b.dtype
+            a.dtype,
+            b.dtype
         );
     }
     Ok(())
@@ -97,7 +102,11 @@ fn fault(op: &str, x: &Value, fault: kernels::Error) -> Error {
             place(batch)
         ),
         kernels::Error::Singular { batch, .. } => {
-            error!(LinAlg, "{}The solver failed because the input matrix is singular.", place(batch))
+            error!(
+                LinAlg,
+                "{}The solver failed because the input matrix is singular.",
+                place(batch)
+            )
         }
         kernels::Error::NotPositiveDefinite { batch, minor } => error!(
             LinAlg,
@@ -137,9 +146,8 @@ fn same_batch(op: &str, a: &Tensor, b: &Tensor) -> Result<(Tensor, Tensor)> {
         return Ok((a.clone(), b.clone()));
     }
     let common = broadcast(op, batch(&left), batch(&right))?;
-    let wide = |x: &Tensor, shape: &[usize]| {
-        x.expand_to(op, &batched(&common, &shape[shape.len() - 2..]))
-    };
+    let wide =
+        |x: &Tensor, shape: &[usize]| x.expand_to(op, &batched(&common, &shape[shape.len() - 2..]));
     Ok((wide(a, &left)?, wide(b, &right)?))
 }
 

@@ -40,7 +40,8 @@ impl Primitive for MatmulOp {
                 Runtime,
                 "matmul: expected m1 and m2 to have the same dtype, but got: {} != {}; hint: convert \
                  one with .to()",
-                a.dtype, b.dtype
+                a.dtype,
+                b.dtype
             );
         }
         if a.dtype == DType::Bool {
@@ -52,7 +53,8 @@ impl Primitive for MatmulOp {
                 Runtime,
                 "matmul: mat1 and mat2 shapes cannot be multiplied ({:?} and {:?}): inner sizes \
                  differ, expected lhs.shape[-1] == rhs.shape[-2], got {inner} and {other}",
-                a.shape, b.shape
+                a.shape,
+                b.shape
             );
         }
         let mut shape = broadcast("matmul", batch_a, batch_b)?;
@@ -96,7 +98,10 @@ impl Primitive for MatmulOp {
     }
 
     fn run_gpu(&self, inputs: &[&Value], out: &[Meta], device: Device) -> Result<Option<Values>> {
-        if crate::shape::numel(&out[0].shape) == 0 || inputs[0].numel() == 0 || inputs[0].dtype.is_complex() {
+        if crate::shape::numel(&out[0].shape) == 0
+            || inputs[0].numel() == 0
+            || inputs[0].dtype.is_complex()
+        {
             return Ok(None);
         }
         self.burn(inputs, out, device).map(Some)
@@ -129,7 +134,8 @@ impl MatmulOp {
         // burn wants equal ranks; batches of size one broadcast there.
         let aligned = |value: &Value| -> Result<bridge::Prim> {
             let missing = rank - value.rank();
-            let shape: Dims = std::iter::repeat_n(1, missing).chain(value.shape.iter().copied()).collect();
+            let shape: Dims =
+                std::iter::repeat_n(1, missing).chain(value.shape.iter().copied()).collect();
             let value = value.reshaped(&shape).expect("leading ones need no copy");
             to_burn(&value)
         };
@@ -152,7 +158,8 @@ impl Tensor {
                 Runtime,
                 "matmul: both arguments to matmul need to be at least 1D, but they are {}D and {}D \
                  (shapes {left:?} and {right:?})",
-                left.len(), right.len()
+                left.len(),
+                right.len()
             );
         }
         match (left.len(), right.len()) {
@@ -194,7 +201,9 @@ impl Tensor {
         let weight = match weight.rank() {
             1 => weight.clone(),
             2 => weight.transpose(0, 1)?,
-            rank => bail!(Runtime, "linear: expected a weight with one or two dimensions, got {rank}"),
+            rank => {
+                bail!(Runtime, "linear: expected a weight with one or two dimensions, got {rank}")
+            }
         };
         let out = self.matmul(&weight).map_err(|fault| fault.within("linear"))?;
         match bias {

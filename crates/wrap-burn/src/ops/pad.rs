@@ -83,7 +83,9 @@ impl Tensor {
                     Runtime,
                     "pad: The input size {}, plus negative padding {} and {}, resulted in a negative \
                      output size, which is invalid. Check dimension {dim} of your input (shape {shape:?})",
-                    shape[dim], pair[0], pair[1]
+                    shape[dim],
+                    pair[0],
+                    pair[1]
                 );
             }
             mode.check(dim, pair[0], pair[1], &shape)?;
@@ -146,7 +148,12 @@ mod tests {
     #[test]
     fn gradients() {
         let x = noise(&[2, 3, 4], DType::F64, 1);
-        for mode in [PadMode::Constant(Scalar::Float(2.0)), PadMode::Reflect, PadMode::Replicate, PadMode::Circular] {
+        for mode in [
+            PadMode::Constant(Scalar::Float(2.0)),
+            PadMode::Reflect,
+            PadMode::Replicate,
+            PadMode::Circular,
+        ] {
             gradcheck("pad", &[x.clone()], true, &|x| Ok(vec![x[0].pad(&[2, -1, 1, 2], mode)?]));
         }
     }

@@ -288,7 +288,15 @@ impl Tensor {
             Operand::Tensor(value) => same_device("index_fill", self, value)?.1.to_dtype(dtype)?,
             Operand::Scalar(value) => Tensor::full(&[], *value, dtype, self.device())?,
         };
-        self.put_slices(dim, index, &value)
+        // As a mask, so that a place named twice counts once in the value's gradient.
+        let mut spread = Dims::from_elem(1, self.rank());
+        let size = self.shape().get(dim).copied().unwrap_or(1);
+        if let Some(own) = spread.get_mut(dim) {
+            *own = size;
+        }
+        let mask = Tensor::zeros(&[size], DType::Bool, self.device())?;
+        let named = Tensor::full(&[], true, DType::Bool, self.device())?;
+        self.masked_fill(&mask.put_slices(0, index, &named)?.reshape_to(&spread)?, &value)
     }
 
     /// A copy with slices of `source` combined into the places along `dim` a 1-d index names.
@@ -392,6 +400,8 @@ impl Tensor {
         common[along] = size;
         let x = self.expand_to("take_along_dim", &common)?;
         common[along] = count;
+        // Negative places count from the end.
+        let index = index.lt_scalar(0)?.where_(&index.add_scalar(size as i64)?, index)?;
         x.gather(dim, &index.expand_to("take_along_dim", &common)?)
     }
 }

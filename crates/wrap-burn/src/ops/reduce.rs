@@ -94,7 +94,8 @@ impl Primitive for ReduceOp {
                 bail!(
                     Index,
                     "{}: expected reduction dim to have non-zero size, got shape {:?}",
-                    self.name(), x.shape
+                    self.name(),
+                    x.shape
                 );
             }
         }
@@ -113,7 +114,9 @@ impl Primitive for ReduceOp {
             };
         }
         single(match x.dtype.category() {
-            Category::Complex => crate::with_dtype!(self.name(), x.dtype, complexes, T => Ok(go!(T)))?,
+            Category::Complex => {
+                crate::with_dtype!(self.name(), x.dtype, complexes, T => Ok(go!(T)))?
+            }
             _ => crate::with_dtype!(self.name(), x.dtype, reals, T => Ok(go!(T)))?,
         })
     }
@@ -162,7 +165,9 @@ impl Primitive for ReduceOp {
                 let count = hit.sum_dims(&self.dims, true)?;
                 g.mul(&hit.div(&count)?)?
             }
-            Reduce::Prod => product_slope(&g, x, &self.dims, &self.spread(&ctx.outputs[0], &shape)?)?,
+            Reduce::Prod => {
+                product_slope(&g, x, &self.dims, &self.spread(&ctx.outputs[0], &shape)?)?
+            }
         };
         Ok(smallvec![Some(grad)])
     }
@@ -252,16 +257,27 @@ impl Primitive for CountOp {
             ($T:ty) => {{
                 let view = x.view::<$T>()?;
                 match self.kind {
-                    Count::Any => Value::from_vec_as(kernels::reduce::any(view, &self.dims), out[0].shape.clone(), DType::Bool),
-                    Count::All => Value::from_vec_as(kernels::reduce::all(view, &self.dims), out[0].shape.clone(), DType::Bool),
-                    Count::NonZero => {
-                        Value::from_vec(kernels::reduce::count_nonzero(view, &self.dims), out[0].shape.clone())
-                    }
+                    Count::Any => Value::from_vec_as(
+                        kernels::reduce::any(view, &self.dims),
+                        out[0].shape.clone(),
+                        DType::Bool,
+                    ),
+                    Count::All => Value::from_vec_as(
+                        kernels::reduce::all(view, &self.dims),
+                        out[0].shape.clone(),
+                        DType::Bool,
+                    ),
+                    Count::NonZero => Value::from_vec(
+                        kernels::reduce::count_nonzero(view, &self.dims),
+                        out[0].shape.clone(),
+                    ),
                 }
             }};
         }
         single(match x.dtype.category() {
-            Category::Complex => crate::with_dtype!(self.name(), x.dtype, complexes, T => Ok(go!(T)))?,
+            Category::Complex => {
+                crate::with_dtype!(self.name(), x.dtype, complexes, T => Ok(go!(T)))?
+            }
             _ => crate::with_dtype!(self.name(), x.dtype, reals, T => Ok(go!(T)))?,
         })
     }
@@ -317,7 +333,9 @@ impl Primitive for ExtremeOp {
             bail!(
                 Index,
                 "{}: expected reduction dim {} to have non-zero size, got shape {:?}",
-                self.name(), self.dim, x.shape
+                self.name(),
+                self.dim,
+                x.shape
             );
         }
         let dims = if x.rank() == 0 { vec![] } else { vec![self.dim] };
@@ -332,7 +350,9 @@ impl Primitive for ExtremeOp {
     fn run(&self, inputs: &[&Value], out: &[Meta]) -> Result<Values> {
         let x = inputs[0];
         if x.rank() == 0 {
-            return Ok([x.copied()?, Value::from_vec(vec![0i64], Dims::new())].into_iter().collect());
+            return Ok([x.copied()?, Value::from_vec(vec![0i64], Dims::new())]
+                .into_iter()
+                .collect());
         }
         crate::with_dtype!(self.name(), x.dtype, reals, T => {
             let view = x.view::<T>()?;
@@ -397,7 +417,8 @@ impl Primitive for ArgOp {
             bail!(
                 Index,
                 "{}: expected reduction dim to be specified for input.numel() == 0, got shape {:?}",
-                self.name(), x.shape
+                self.name(),
+                x.shape
             );
         }
         let dtype = x.device().narrow(DType::I64);
@@ -489,13 +510,27 @@ impl Tensor {
         self.sum_dims(&dims, true)?.reshape_to(shape)
     }
 
+    /// Refuses to look for an extreme among no elements where no dimension is named.
+    fn check_some(&self, op: &str, dims: Option<&[i64]>) -> Result<()> {
+        if self.numel() == 0 && dims.is_none_or(<[i64]>::is_empty) {
+            bail!(
+                Runtime,
+                "{op}: expected reduction dim to be specified for input.numel() == 0; hint: name it \
+                 with the 'dim' argument"
+            );
+        }
+        Ok(())
+    }
+
     /// The largest elements over dimensions; equal ones share the gradient.
     pub fn amax(&self, dims: Option<&[i64]>, keep: bool) -> Result<Tensor> {
+        self.check_some("amax", dims)?;
         self.reduce(Reduce::Max, dims, keep)
     }
 
     /// The smallest elements over dimensions; equal ones share the gradient.
     pub fn amin(&self, dims: Option<&[i64]>, keep: bool) -> Result<Tensor> {
+        self.check_some("amin", dims)?;
         self.reduce(Reduce::Min, dims, keep)
     }
 
@@ -517,7 +552,12 @@ impl Tensor {
     }
 
     /// Variance and mean over dimensions, the variance divided by `n - correction`.
-    pub fn var_mean(&self, dims: Option<&[i64]>, correction: f64, keep: bool) -> Result<(Tensor, Tensor)> {
+    pub fn var_mean(
+        &self,
+        dims: Option<&[i64]>,
+        correction: f64,
+        keep: bool,
+    ) -> Result<(Tensor, Tensor)> {
         let dtype = self.dtype();
         if !dtype.is_differentiable() {
             bail!(Runtime, "var: only support floating point and complex dtypes, got {dtype}");
@@ -596,7 +636,11 @@ impl Tensor {
 
     /// `log(sum(exp(x)))` over dimensions, without overflow.
     pub fn logsumexp(&self, dims: Option<&[i64]>, keep: bool) -> Result<Tensor> {
-        let x = if self.dtype().is_differentiable() { self.clone() } else { self.to_dtype(crate::defaults::float())? };
+        let x = if self.dtype().is_differentiable() {
+            self.clone()
+        } else {
+            self.to_dtype(crate::defaults::float())?
+        };
         let dims = reduce_dims("logsumexp", dims, x.rank())?;
         let listed: Vec<i64> = dims.iter().map(|&d| d as i64).collect();
         let shape = x.shape();

@@ -72,7 +72,9 @@ impl Primitive for ScanOp {
             (Scan::LogSumExp, _) => crate::with_dtype!("logcumsumexp", dtype, floats, T => Ok(
                 Value::from_vec_as(kernels::scan::logcumsumexp(x.view::<T>()?, self.dim), shape, dtype)
             ))?,
-            (_, Category::Complex) => crate::with_dtype!(self.name(), dtype, complexes, T => Ok(go!(T)))?,
+            (_, Category::Complex) => {
+                crate::with_dtype!(self.name(), dtype, complexes, T => Ok(go!(T)))?
+            }
             _ => crate::with_dtype!(self.name(), dtype, reals, T => Ok(go!(T)))?,
         })
     }
@@ -108,7 +110,8 @@ impl Primitive for ScanOp {
             Scan::LogSumExp => {
                 // sum over later positions of g * exp(x - y), kept stable by splitting g's sign.
                 let part = |sign: f64| -> Result<Tensor> {
-                    let share = g.mul_scalar(sign)?.unary(Unary::Relu)?.unary(Unary::Log)?.sub(y)?;
+                    let share =
+                        g.mul_scalar(sign)?.unary(Unary::Relu)?.unary(Unary::Log)?.sub(y)?;
                     let total = share.flip(&[dim])?.logcumsumexp(dim)?.flip(&[dim])?;
                     total.add(x)?.unary(Unary::Exp)
                 };
@@ -165,7 +168,12 @@ impl Primitive for LeaderOp {
 
     fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
         if inputs[0].dtype.is_complex() {
-            bail!(Runtime, "{}: complex numbers have no order, got {}", self.name(), inputs[0].dtype);
+            bail!(
+                Runtime,
+                "{}: complex numbers have no order, got {}",
+                self.name(),
+                inputs[0].dtype
+            );
         }
         let shape = inputs[0].shape.clone();
         let index = inputs[0].device().narrow(DType::I64);
@@ -175,7 +183,9 @@ impl Primitive for LeaderOp {
     fn run(&self, inputs: &[&Value], out: &[Meta]) -> Result<Values> {
         let x = inputs[0];
         if x.rank() == 0 {
-            return Ok([x.copied()?, Value::from_vec(vec![0i64], kernels::Dims::new())].into_iter().collect());
+            return Ok([x.copied()?, Value::from_vec(vec![0i64], kernels::Dims::new())]
+                .into_iter()
+                .collect());
         }
         crate::with_dtype!(self.name(), x.dtype, reals, T => {
             let view = x.view::<T>()?;

@@ -36,7 +36,11 @@ impl Primitive for SoftmaxOp {
     fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
         let dtype = inputs[0].dtype;
         if !dtype.is_float() {
-            bail!(Runtime, "{}: not implemented for {dtype}; hint: use .float() or dtype=", self.name());
+            bail!(
+                Runtime,
+                "{}: not implemented for {dtype}; hint: use .float() or dtype=",
+                self.name()
+            );
         }
         one(inputs[0].to_meta())
     }
@@ -54,8 +58,11 @@ impl Primitive for SoftmaxOp {
             return Ok(None);
         }
         let x = to_burn(inputs[0])?;
-        let prim =
-            if self.log { Dispatch::log_softmax(x, self.dim) } else { Dispatch::softmax(x, self.dim) };
+        let prim = if self.log {
+            Dispatch::log_softmax(x, self.dim)
+        } else {
+            Dispatch::softmax(x, self.dim)
+        };
         single(from_burn(prim, &out[0], device)?).map(Some)
     }
 
@@ -90,7 +97,11 @@ impl Primitive for SoftmaxBackwardOp {
             bail!(
                 Runtime,
                 "{}: expected a gradient of shape {:?} and dtype {}, got {:?} and {}",
-                self.name(), y.shape, y.dtype, g.shape, g.dtype
+                self.name(),
+                y.shape,
+                y.dtype,
+                g.shape,
+                g.dtype
             );
         }
         one(y)
@@ -174,7 +185,9 @@ mod tests {
         let x = noise(&[3, 4, 2], DType::F64, 1);
         for dim in 0..3 {
             gradcheck("softmax", &[x.clone()], true, &|x| Ok(vec![x[0].softmax(dim, None)?]));
-            gradcheck("log_softmax", &[x.clone()], true, &|x| Ok(vec![x[0].log_softmax(dim, None)?]));
+            gradcheck("log_softmax", &[x.clone()], true, &|x| {
+                Ok(vec![x[0].log_softmax(dim, None)?])
+            });
         }
         let scalar = noise(&[], DType::F64, 2);
         gradcheck("softmax of a scalar", &[scalar], true, &|x| Ok(vec![x[0].softmax(0, None)?]));

@@ -190,7 +190,14 @@ impl Tensor {
         let listed = dim.map(|dim| [dim]);
         let dims = listed.as_ref().map(|dims| dims.as_slice());
         let reduced = reduce_dims("aminmax", dims, self.rank())?;
-        if reduced.iter().any(|&d| self.shape()[d] == 0) {
+        if dim.is_some() && reduced.iter().any(|&d| self.shape()[d] == 0) {
+            bail!(
+                Index,
+                "aminmax: expected reduction dim to have non-zero size, got shape {:?}",
+                self.shape()
+            );
+        }
+        if dim.is_none() && self.numel() == 0 {
             bail!(
                 Runtime,
                 "aminmax: cannot compute aminmax over an empty dimension as the operation has no \

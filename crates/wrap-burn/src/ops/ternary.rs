@@ -26,10 +26,19 @@ impl Primitive for WhereOp {
     fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
         let (condition, a, b) = (inputs[0], inputs[1], inputs[2]);
         if condition.dtype != DType::Bool {
-            bail!(Runtime, "where: expected condition to be a boolean tensor, but got a tensor with dtype {}", condition.dtype);
+            bail!(
+                Runtime,
+                "where: expected condition to be a boolean tensor, but got a tensor with dtype {}",
+                condition.dtype
+            );
         }
         if a.dtype != b.dtype {
-            bail!(Runtime, "where: expected both sides to have one dtype, got {} and {}", a.dtype, b.dtype);
+            bail!(
+                Runtime,
+                "where: expected both sides to have one dtype, got {} and {}",
+                a.dtype,
+                b.dtype
+            );
         }
         let sides = broadcast("where", &a.shape, &b.shape)?;
         one(Meta { shape: broadcast("where", &condition.shape, &sides)?, dtype: a.dtype })
@@ -57,7 +66,8 @@ impl Primitive for WhereOp {
         let condition = bridge::expand(to_burn(inputs[0])?, DType::Bool, shape);
         let a = bridge::expand(to_burn(inputs[1])?, dtype, shape);
         let b = bridge::expand(to_burn(inputs[2])?, dtype, shape);
-        let prim = by_kind!(dtype, float_mask_where / int_mask_where / bool_mask_where(b, condition, a));
+        let prim =
+            by_kind!(dtype, float_mask_where / int_mask_where / bool_mask_where(b, condition, a));
         single(from_burn(prim, &out[0], device)?).map(Some)
     }
 
@@ -141,7 +151,8 @@ impl Primitive for ClampOp {
                     dtype: out[0].dtype,
                 };
                 let op = BinaryOp { kind };
-                let Some(mut values) = op.run_gpu(&[&value, inputs[bound]], &[meta], device)? else {
+                let Some(mut values) = op.run_gpu(&[&value, inputs[bound]], &[meta], device)?
+                else {
                     return Ok(None);
                 };
                 value = values.remove(0);
@@ -219,7 +230,11 @@ impl Tensor {
     /// A copy with `value` (0-d) where the mask holds.
     pub fn masked_fill(&self, mask: &Tensor, value: &Tensor) -> Result<Tensor> {
         if mask.dtype() != DType::Bool {
-            bail!(Runtime, "masked_fill: only supports boolean masks, but got mask with dtype {}", mask.dtype());
+            bail!(
+                Runtime,
+                "masked_fill: only supports boolean masks, but got mask with dtype {}",
+                mask.dtype()
+            );
         }
         if value.rank() != 0 {
             bail!(
@@ -231,7 +246,11 @@ impl Tensor {
         }
         let dtype = self.dtype();
         if value.dtype().category() > dtype.category() {
-            bail!(Runtime, "masked_fill: value of dtype {} cannot be converted to {dtype} without overflow", value.dtype());
+            bail!(
+                Runtime,
+                "masked_fill: value of dtype {} cannot be converted to {dtype} without overflow",
+                value.dtype()
+            );
         }
         let value = value.to_dtype(dtype)?.to_device(self.device())?;
         apply1(&WhereOp, &[mask, &value, self])

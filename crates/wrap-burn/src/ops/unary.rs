@@ -45,8 +45,8 @@ fn on_ints(kind: Unary, dtype: DType) -> Ints {
         Floor | Ceil | Round | Trunc if dtype != DType::Bool => Ints::Keep,
         Sign | Conj | Square | BitwiseNot => Ints::Keep,
         Abs => Ints::Keep,
-        Neg | Relu | Floor | Ceil | Round | Trunc | Frac | Gelu | GeluTanh | Silu | Softplus | Mish
-        | Softsign | LogSigmoid => Ints::Refuse,
+        Neg | Relu | Floor | Ceil | Round | Trunc | Frac | Gelu | GeluTanh | Silu | Softplus
+        | Mish | Softsign | LogSigmoid => Ints::Refuse,
         _ => Ints::Float,
     }
 }
@@ -130,7 +130,10 @@ impl Primitive for UnaryOp {
         match dtype.category() {
             Category::Bool | Category::Int => {
                 if !matches!(on_ints(self.kind, dtype), Ints::Keep) {
-                    bail!(Runtime, "{name}: not implemented for {dtype}; convert with .float() first");
+                    bail!(
+                        Runtime,
+                        "{name}: not implemented for {dtype}; convert with .float() first"
+                    );
                 }
             }
             Category::Float if self.kind == Unary::BitwiseNot => {
@@ -259,9 +262,11 @@ impl Primitive for UnaryOp {
     fn saves(&self, _needs: &[bool]) -> Saves {
         use Unary::*;
         match self.kind {
-            Neg | Floor | Ceil | Round | Trunc | Frac | Deg2rad | Rad2deg | Conj | BitwiseNot => Saves::NONE,
-            Exp | Exp2 | Expm1 | Sqrt | Rsqrt | Reciprocal | Tan | Tanh | Sigmoid | Erfinv | Ndtri
-            | Relu => Saves::OUTPUT,
+            Neg | Floor | Ceil | Round | Trunc | Frac | Deg2rad | Rad2deg | Conj | BitwiseNot => {
+                Saves::NONE
+            }
+            Exp | Exp2 | Expm1 | Sqrt | Rsqrt | Reciprocal | Tan | Tanh | Sigmoid | Erfinv
+            | Ndtri | Relu => Saves::OUTPUT,
             Erfcx | LogNdtr | I0e | I1 | I1e => Saves { inputs: 1, outputs: 1 },
             _ => Saves::inputs(1),
         }
@@ -333,7 +338,9 @@ fn slope(kind: Unary, g: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
             let log_density = x.square()?.mul_scalar(-0.5)?.sub(y)?;
             g.mul(&log_density.unary(Exp)?.mul_scalar(NORMAL_PEAK)?)?
         }
-        Ndtri => g.mul(&y.square()?.mul_scalar(0.5)?.unary(Exp)?.mul_scalar(NORMAL_PEAK.recip())?)?,
+        Ndtri => {
+            g.mul(&y.square()?.mul_scalar(0.5)?.unary(Exp)?.mul_scalar(NORMAL_PEAK.recip())?)?
+        }
         I0 => g.mul(&x.unary(I1)?)?,
         I0e => g.mul(&x.unary(I1e)?.sub(&x.unary(Sign)?.mul(y)?)?)?,
         I1 => {
@@ -355,7 +362,8 @@ fn slope(kind: Unary, g: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
         Conj => g.conj()?,
         Relu => g.mul(&y.gt_scalar(0.0)?.to_dtype(g.dtype())?)?,
         Gelu => {
-            let below = x.mul_scalar(FRAC_1_SQRT_2)?.unary(Erf)?.add_scalar(1.0)?.mul_scalar(0.5)?;
+            let below =
+                x.mul_scalar(FRAC_1_SQRT_2)?.unary(Erf)?.add_scalar(1.0)?.mul_scalar(0.5)?;
             let density = x.square()?.mul_scalar(-0.5)?.unary(Exp)?.mul_scalar(NORMAL_PEAK)?;
             g.mul(&below.add(&x.mul(&density)?)?)?
         }
@@ -363,7 +371,8 @@ fn slope(kind: Unary, g: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
             let scale = ERF_SLOPE * FRAC_1_SQRT_2;
             let inner = x.pow_scalar(3.0)?.mul_scalar(0.044_715)?.add(x)?.mul_scalar(scale)?;
             let t = inner.unary(Tanh)?;
-            let rise = x.square()?.mul_scalar(3.0 * 0.044_715)?.add_scalar(1.0)?.mul_scalar(scale)?;
+            let rise =
+                x.square()?.mul_scalar(3.0 * 0.044_715)?.add_scalar(1.0)?.mul_scalar(scale)?;
             let left = t.add_scalar(1.0)?.mul_scalar(0.5)?;
             let right = x.mul(&one_minus_square(&t)?)?.mul(&rise)?.mul_scalar(0.5)?;
             g.mul(&left.add(&right)?)?
@@ -421,7 +430,8 @@ impl Primitive for PredicateOp {
     }
 
     fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
-        let ordered = matches!(self.kind, Predicate::IsPosInf | Predicate::IsNegInf | Predicate::SignBit);
+        let ordered =
+            matches!(self.kind, Predicate::IsPosInf | Predicate::IsNegInf | Predicate::SignBit);
         if ordered && inputs[0].dtype.is_complex() {
             bail!(Runtime, "{}: not implemented for complex tensors", self.name());
         }
@@ -445,8 +455,12 @@ impl Primitive for PredicateOp {
         let prim = match (self.kind, x.dtype.category()) {
             (Predicate::IsNan, Category::Float) => Dispatch::float_is_nan(to_burn(x)?, store),
             (Predicate::IsInf, Category::Float) => Dispatch::float_is_inf(to_burn(x)?, store),
-            (Predicate::LogicalNot, Category::Float) => Dispatch::float_equal_elem(to_burn(x)?, 0.0f64.into(), store),
-            (Predicate::LogicalNot, Category::Int) => Dispatch::int_equal_elem(to_burn(x)?, 0i64.into(), store),
+            (Predicate::LogicalNot, Category::Float) => {
+                Dispatch::float_equal_elem(to_burn(x)?, 0.0f64.into(), store)
+            }
+            (Predicate::LogicalNot, Category::Int) => {
+                Dispatch::int_equal_elem(to_burn(x)?, 0i64.into(), store)
+            }
             _ => return Ok(None),
         };
         single(from_burn(prim, &out[0], device)?).map(Some)
@@ -479,7 +493,8 @@ impl Tensor {
             bail!(
                 Runtime,
                 "{}_: result type {} can't be cast to the desired output type {dtype}",
-                unary_name(kind), crate::defaults::float()
+                unary_name(kind),
+                crate::defaults::float()
             );
         }
         if kind == Unary::Abs && dtype.is_complex() {

@@ -56,7 +56,11 @@ impl ViewOp {
         match self {
             ViewOp::Reshape { shape } => {
                 if numel(shape) != value.numel() {
-                    bail!(Runtime, "view: shape {shape:?} is invalid for input of size {}", value.numel());
+                    bail!(
+                        Runtime,
+                        "view: shape {shape:?} is invalid for input of size {}",
+                        value.numel()
+                    );
                 }
                 match value.reshaped(shape) {
                     Some(value) => Ok(value),
@@ -65,7 +69,8 @@ impl ViewOp {
                         "view: size {shape:?} is not compatible with input tensor's size {:?} and \
                          stride {:?} (at least one dimension spans across two contiguous \
                          subspaces); use .reshape(...) instead",
-                        value.shape, value.strides
+                        value.shape,
+                        value.strides
                     ),
                 }
             }
@@ -74,7 +79,8 @@ impl ViewOp {
                     bail!(
                         Runtime,
                         "permute: expected {} dims for shape {:?}, got {dims:?}",
-                        value.rank(), value.shape
+                        value.rank(),
+                        value.shape
                     );
                 }
                 Ok(value.with_geometry(
@@ -112,7 +118,11 @@ impl ViewOp {
             ViewOp::Diagonal { offset, dim1, dim2 } => Ok(diagonal(value, *offset, *dim1, *dim2)),
             ViewOp::AsReal => {
                 if !value.dtype.is_complex() {
-                    bail!(Runtime, "view_as_real: is only supported for complex tensors, got {}", value.dtype);
+                    bail!(
+                        Runtime,
+                        "view_as_real: is only supported for complex tensors, got {}",
+                        value.dtype
+                    );
                 }
                 let (mut shape, mut strides) = (value.shape.clone(), value.strides.clone());
                 strides.iter_mut().for_each(|stride| *stride *= 2);
@@ -136,7 +146,8 @@ impl ViewOp {
                         Runtime,
                         "view_as_complex: tensor must have a last dimension of size 2 and stride 1, \
                          got size {:?} and stride {:?}",
-                        value.shape, value.strides
+                        value.shape,
+                        value.strides
                     );
                 }
                 if value.offset % 2 != 0 || value.strides[..rank - 1].iter().any(|s| s % 2 != 0) {
@@ -144,7 +155,8 @@ impl ViewOp {
                         Runtime,
                         "view_as_complex: tensor must have a storage_offset and strides divisible by \
                          2, got offset {} and stride {:?}",
-                        value.offset, value.strides
+                        value.offset,
+                        value.strides
                     );
                 }
                 let shape = Dims::from_slice(&value.shape[..rank - 1]);
@@ -207,7 +219,10 @@ fn index(value: &Value, items: &[Item]) -> Result<Value> {
 
 fn as_strided(value: &Value, size: &Dims, stride: &Strides, offset: usize) -> Result<Value> {
     if size.len() != stride.len() {
-        bail!(Runtime, "as_strided: mismatch in length of strides and shape, got {size:?} and {stride:?}");
+        bail!(
+            Runtime,
+            "as_strided: mismatch in length of strides and shape, got {size:?} and {stride:?}"
+        );
     }
     if stride.iter().any(|&stride| stride < 0) {
         bail!(Runtime, "as_strided: negative strides are not supported, got {stride:?}");
@@ -295,7 +310,9 @@ impl Primitive for ViewOp {
             ViewOp::AsComplex => grad.contiguous()?.view_op(ViewOp::AsReal)?,
             // Only sizes of one came or went.
             ViewOp::Index { .. } if grad.numel() == numel(&shape) => grad.reshape_to(&shape)?,
-            ViewOp::Bits { .. } => bail!(Unsupported, "view: reading bits as another dtype has no gradient"),
+            ViewOp::Bits { .. } => {
+                bail!(Unsupported, "view: reading bits as another dtype has no gradient")
+            }
             _ => apply1(&ViewBackward { op: self.clone(), shape }, &[grad])?,
         };
         Ok(smallvec![Some(grad)])
@@ -384,7 +401,10 @@ impl Primitive for ViewScatter {
             bail!(
                 Runtime,
                 "scatter: expected a source of shape {:?} and dtype {}, got shape {:?} and dtype {}",
-                part.shape, part.dtype, inputs[1].shape, inputs[1].dtype
+                part.shape,
+                part.dtype,
+                inputs[1].shape,
+                inputs[1].dtype
             );
         }
         one(inputs[0].to_meta())
@@ -500,7 +520,8 @@ impl Tensor {
                 Runtime,
                 "expand: the number of sizes provided ({}) must be greater or equal to the number of \
                  dimensions in the tensor ({}), shape {shape:?}",
-                sizes.len(), shape.len()
+                sizes.len(),
+                shape.len()
             );
         }
         let missing = sizes.len() - shape.len();
@@ -606,21 +627,32 @@ impl Tensor {
             bail!(Runtime, "narrow: length must be non-negative, got {length}");
         }
         if start < -size || start > size {
-            bail!(Index, "narrow: start out of range (expected to be in range of [{}, {size}], but got {start})", -size);
+            bail!(
+                Index,
+                "narrow: start out of range (expected to be in range of [{}, {size}], but got {start})",
+                -size
+            );
         }
         let start = if start < 0 { start + size } else { start };
         if start + length > size {
-            bail!(Runtime, "narrow: start ({start}) + length ({length}) exceeds dimension size ({size})");
+            bail!(
+                Runtime,
+                "narrow: start ({start}) + length ({length}) exceeds dimension size ({size})"
+            );
         }
         self.slice(dim, start as usize, length as usize, 1)
     }
 
     /// Positions of a dimension that are known to exist.
-    pub(crate) fn slice(&self, dim: usize, start: usize, len: usize, step: usize) -> Result<Tensor> {
-        let mut items: Vec<Item> = self.shape()[..dim]
-            .iter()
-            .map(|&len| Item::Slice { start: 0, len, step: 1 })
-            .collect();
+    pub(crate) fn slice(
+        &self,
+        dim: usize,
+        start: usize,
+        len: usize,
+        step: usize,
+    ) -> Result<Tensor> {
+        let mut items: Vec<Item> =
+            self.shape()[..dim].iter().map(|&len| Item::Slice { start: 0, len, step: 1 }).collect();
         items.push(Item::Slice { start, len, step });
         self.view_op(ViewOp::Index { items })
     }
@@ -630,7 +662,11 @@ impl Tensor {
         let rank = self.rank();
         let (dim1, dim2) = (wrap_dim("diagonal", dim1, rank)?, wrap_dim("diagonal", dim2, rank)?);
         if dim1 == dim2 || rank < 2 {
-            bail!(Runtime, "diagonal: dimensions cannot be identical {dim1}, {dim2} (shape {:?})", self.shape());
+            bail!(
+                Runtime,
+                "diagonal: dimensions cannot be identical {dim1}, {dim2} (shape {:?})",
+                self.shape()
+            );
         }
         self.view_op(ViewOp::Diagonal { offset, dim1, dim2 })
     }
@@ -644,13 +680,21 @@ impl Tensor {
             bail!(Runtime, "unfold: step is {step} but must be > 0");
         }
         if size < 0 || size > length {
-            bail!(Runtime, "unfold: maximum size for tensor at dimension {dim} is {length} but size is {size}");
+            bail!(
+                Runtime,
+                "unfold: maximum size for tensor at dimension {dim} is {length} but size is {size}"
+            );
         }
         self.view_op(ViewOp::Unfold { dim, size: size as usize, step: step as usize })
     }
 
     /// Any geometry over this tensor's storage.
-    pub fn as_strided(&self, size: &[usize], stride: &[isize], offset: Option<usize>) -> Result<Tensor> {
+    pub fn as_strided(
+        &self,
+        size: &[usize],
+        stride: &[isize],
+        offset: Option<usize>,
+    ) -> Result<Tensor> {
         let value = self.value();
         let offset = offset.unwrap_or(value.offset);
         if self.requires_grad() && !(value.is_contiguous() && value.offset == 0) {
@@ -673,13 +717,32 @@ impl Tensor {
         apply1(&ViewScatter { chain: vec![view] }, &[self, &source])
     }
 
+    /// A copy in which any geometry over its memory shows `source`.
+    pub fn as_strided_scatter(
+        &self,
+        source: &Tensor,
+        size: &[usize],
+        stride: &[isize],
+        offset: Option<usize>,
+    ) -> Result<Tensor> {
+        let view = ViewOp::AsStrided {
+            size: Dims::from_slice(size),
+            stride: Strides::from_slice(stride),
+            offset: offset.unwrap_or_else(|| self.value().offset),
+        };
+        self.contiguous()?.view_scatter(source, view)
+    }
+
     /// A copy in which one position of a dimension is replaced.
     pub fn select_scatter(&self, source: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
         let shape = self.shape();
         let dim = wrap_dim("select_scatter", dim, shape.len())?;
         let size = shape.get(dim).copied().unwrap_or(0) as i64;
         if index < -size || index >= size {
-            bail!(Index, "select_scatter: index {index} is out of bounds for dimension {dim} with size {size}");
+            bail!(
+                Index,
+                "select_scatter: index {index} is out of bounds for dimension {dim} with size {size}"
+            );
         }
         let at = if index < 0 { index + size } else { index } as usize;
         let mut items: Vec<Item> =
@@ -689,11 +752,19 @@ impl Tensor {
     }
 
     /// A copy in which `len` positions of a dimension, `step` apart from `start`, are replaced.
-    pub fn slice_scatter(&self, source: &Tensor, dim: i64, start: i64, len: i64, step: i64) -> Result<Tensor> {
+    pub fn slice_scatter(
+        &self,
+        source: &Tensor,
+        dim: i64,
+        start: i64,
+        len: i64,
+        step: i64,
+    ) -> Result<Tensor> {
         let shape = self.shape();
         let dim = wrap_dim("slice_scatter", dim, shape.len())?;
         let size = shape.get(dim).copied().unwrap_or(0) as i64;
-        let inside = start >= 0 && len >= 0 && step > 0 && (len == 0 || start + (len - 1) * step < size);
+        let inside =
+            start >= 0 && len >= 0 && step > 0 && (len == 0 || start + (len - 1) * step < size);
         if !inside {
             bail!(
                 Index,
@@ -707,7 +778,13 @@ impl Tensor {
     }
 
     /// A copy in which a diagonal is replaced.
-    pub fn diagonal_scatter(&self, source: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
+    pub fn diagonal_scatter(
+        &self,
+        source: &Tensor,
+        offset: i64,
+        dim1: i64,
+        dim2: i64,
+    ) -> Result<Tensor> {
         let rank = self.rank();
         let dim1 = wrap_dim("diagonal_scatter", dim1, rank)?;
         let dim2 = wrap_dim("diagonal_scatter", dim2, rank)?;

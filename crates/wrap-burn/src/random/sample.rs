@@ -3,12 +3,12 @@
 use kernels::Strided;
 use kernels::random::{Generator as Source, Real};
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::{Generator, Law, or_default};
 use crate::autograd::ModeGuard;
 use crate::device::Device;
-use crate::op::{Grads, Metas, Primitive, Values, Vjp, apply1, cast_host, one, single};
+use crate::op::{Grads, Metas, Primitive, Saves, Values, Vjp, apply1, cast_host, one, single};
 use crate::ops::binary::{Operand, same_device};
 use crate::shape::broadcast;
 use crate::tensor::Tensor;
@@ -120,8 +120,8 @@ fn sample(
     Ok(Tensor::from_value(cast_host(&drawn, dtype)?.to_device(device)?))
 }
 
-/// Ties gamma numbers to their parameter: forward the second input, the numbers; the derivative of
-/// the first does not exist, so that asking for it is an error and not silently zero.
+/// Ties gamma numbers to their concentration: forward the second input, the numbers; backward the
+/// derivative at a fixed quantile.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct StandardGammaOp;
 
@@ -147,11 +147,61 @@ impl Primitive for StandardGammaOp {
         false
     }
 
+    fn saves(&self, _needs: &[bool]) -> Saves {
+        Saves::INPUTS
+    }
+
+    fn vjp(&self, ctx: &Vjp<'_>) -> Result<Grads> {
+        let slope = apply1(&StandardGammaGradOp, &[&ctx.inputs[0], &ctx.inputs[1]])?;
+        Ok(smallvec![Some(ctx.grad()?.mul(&slope)?), None])
+    }
+}
+
+/// The derivative of gamma numbers by their concentration.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct StandardGammaGradOp;
+
+#[typetag::serde]
+impl Primitive for StandardGammaGradOp {
+    fn name(&self) -> &'static str {
+        "_standard_gamma_grad"
+    }
+
+    fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
+        let (concentration, numbers) = (inputs[0].to_meta(), inputs[1].to_meta());
+        if !concentration.dtype.is_float() || concentration.dtype != numbers.dtype {
+            bail!(
+                Runtime,
+                "_standard_gamma_grad: expected two tensors of one floating-point dtype, got {} \
+                 and {}",
+                concentration.dtype,
+                numbers.dtype
+            );
+        }
+        if concentration.shape != numbers.shape {
+            bail!(
+                Runtime,
+                "_standard_gamma_grad: expected tensors of one shape, got {:?} and {:?}",
+                concentration.shape,
+                numbers.shape
+            );
+        }
+        one(numbers)
+    }
+
+    fn run(&self, inputs: &[&Value], out: &[Meta]) -> Result<Values> {
+        let data = crate::with_dtype!(self.name(), inputs[0].dtype, floats, T => {
+            let slopes = kernels::distributions::gamma_gradient::<T>(&inputs[0].view()?, &inputs[1].view()?);
+            Ok(Value::from_vec(slopes, out[0].shape.clone()))
+        })?;
+        single(data)
+    }
+
     fn vjp(&self, _ctx: &Vjp<'_>) -> Result<Grads> {
         bail!(
             Unsupported,
-            "standard_gamma: the derivative with respect to the concentration (implicit \
-             reparameterisation) is left out; hint: draw under no_grad() or from a detached tensor"
+            "_standard_gamma_grad: the second derivative of a gamma number by its concentration \
+             is not implemented"
         )
     }
 }
@@ -266,11 +316,16 @@ impl Tensor {
         sample("binomial", Successes, &[self, prob], generator)
     }
 
-    /// Gamma numbers of the concentrations in this tensor and of rate one. Differentiating them by
-    /// the concentration is an error.
+    /// Gamma numbers of the concentrations in this tensor and of rate one, differentiable once by
+    /// the concentration (implicit reparametrisation).
     pub fn standard_gamma(&self, generator: Option<&Generator>) -> Result<Tensor> {
         let drawn = sample("standard_gamma", Gammas, &[self], generator)?;
         apply1(&StandardGammaOp, &[self, &drawn])
+    }
+
+    /// The derivative of gamma `numbers` by the concentrations in this tensor.
+    pub fn standard_gamma_grad(&self, numbers: &Tensor) -> Result<Tensor> {
+        apply1(&StandardGammaGradOp, &[self, numbers])
     }
 
     /// In training, each element zero with probability `p` and divided by `1 - p` otherwise; itself

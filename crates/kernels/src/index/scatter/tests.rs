@@ -5,22 +5,11 @@ use num_complex::Complex;
 use super::*;
 
 fn view<'a, T>(data: &'a [T], shape: &'a [usize], strides: &'a [isize]) -> Strided<'a, T> {
-    Strided {
-        data,
-        shape,
-        strides,
-        offset: 0,
-    }
+    Strided { data, shape, strides, offset: 0 }
 }
 
 fn target<'a, T>(data: &'a mut [T], shape: &'a [usize], strides: &'a [isize]) -> StridedMut<'a, T> {
-    StridedMut {
-        data: data.as_mut_ptr(),
-        shape,
-        strides,
-        offset: 0,
-        lifetime: PhantomData,
-    }
+    StridedMut { data: data.as_mut_ptr(), shape, strides, offset: 0, lifetime: PhantomData }
 }
 
 #[test]
@@ -29,32 +18,16 @@ fn scatters_as_the_documentation_of_torch_shows() {
     let source = view(&source, &[2, 5], &[5, 1]);
     let mut out = [0i64; 15];
     let index = [0, 1, 2, 0];
-    scatter(
-        target(&mut out, &[3, 5], &[5, 1]),
-        0,
-        &view(&index, &[1, 4], &[4, 1]),
-        &source,
-    )
-    .unwrap();
+    scatter(target(&mut out, &[3, 5], &[5, 1]), 0, &view(&index, &[1, 4], &[4, 1]), &source)
+        .unwrap();
     assert_eq!(out, [1, 0, 0, 4, 0, 0, 2, 0, 0, 0, 0, 0, 3, 0, 0]);
     let mut out = [0i64; 15];
     let index = [0, 1, 2, 0, 1, 4];
-    scatter(
-        target(&mut out, &[3, 5], &[5, 1]),
-        1,
-        &view(&index, &[2, 3], &[3, 1]),
-        &source,
-    )
-    .unwrap();
+    scatter(target(&mut out, &[3, 5], &[5, 1]), 1, &view(&index, &[2, 3], &[3, 1]), &source)
+        .unwrap();
     assert_eq!(out, [1, 2, 3, 0, 0, 6, 7, 0, 0, 8, 0, 0, 0, 0, 0]);
     let mut out = [1.0f32; 4];
-    scatter_fill(
-        target(&mut out, &[4], &[1]),
-        0,
-        &view(&[2], &[1], &[1]),
-        5.0,
-    )
-    .unwrap();
+    scatter_fill(target(&mut out, &[4], &[1]), 0, &view(&[2], &[1], &[1]), 5.0).unwrap();
     assert_eq!(out, [1.0, 1.0, 5.0, 1.0]);
 }
 
@@ -62,13 +35,7 @@ fn scatters_as_the_documentation_of_torch_shows() {
 fn the_last_of_several_stands() {
     let mut out = [0i32; 2];
     let index = view(&[1, 1, 0, 1], &[4], &[1]);
-    scatter(
-        target(&mut out, &[2], &[1]),
-        0,
-        &index,
-        &view(&[1, 2, 3, 4], &[4], &[1]),
-    )
-    .unwrap();
+    scatter(target(&mut out, &[2], &[1]), 0, &index, &view(&[1, 2, 3, 4], &[4], &[1])).unwrap();
     assert_eq!(out, [3, 4]);
 }
 
@@ -101,14 +68,7 @@ fn extremes_keep_nan_and_integers_wrap() {
     }
     let mut out = [200u8];
     let (index, source) = (view(&[0], &[1], &[1]), view(&[100u8], &[1], &[1]));
-    scatter_reduce(
-        target(&mut out, &[1], &[1]),
-        0,
-        &index,
-        &source,
-        ScatterReduce::Add,
-    )
-    .unwrap();
+    scatter_reduce(target(&mut out, &[1], &[1]), 0, &index, &source, ScatterReduce::Add).unwrap();
     assert_eq!(out, [44]);
 }
 
@@ -131,11 +91,7 @@ fn a_bad_index_leaves_the_target_alone() {
     let source = view(&[1, 1], &[2], &[1]);
     assert_eq!(
         scatter(target(&mut out, &[2], &[1]), 0, &index, &source),
-        Err(Error::Index {
-            index: 2,
-            dim: 0,
-            size: 2
-        })
+        Err(Error::Index { index: 2, dim: 0, size: 2 })
     );
     assert_eq!(out, [0, 0]);
 }
@@ -158,22 +114,9 @@ fn adds_copies_and_fills_slices() {
     let mut out = [0.0f32; 6];
     index_copy(target(&mut out, &[3, 2], &[2, 1]), 0, &index, &rows).unwrap();
     assert_eq!(out, [3.0, 4.0, 0.0, 0.0, 5.0, 6.0]);
-    index_fill(
-        target(&mut out, &[3, 2], &[2, 1]),
-        1,
-        &view(&[1], &[1], &[1]),
-        9.0,
-    )
-    .unwrap();
+    index_fill(target(&mut out, &[3, 2], &[2, 1]), 1, &view(&[1], &[1], &[1]), 9.0).unwrap();
     assert_eq!(out, [3.0, 9.0, 0.0, 9.0, 5.0, 9.0]);
-    index_reduce(
-        target(&mut out, &[3, 2], &[2, 1]),
-        0,
-        &index,
-        &rows,
-        ScatterReduce::Max,
-    )
-    .unwrap();
+    index_reduce(target(&mut out, &[3, 2], &[2, 1]), 0, &index, &rows, ScatterReduce::Max).unwrap();
     assert_eq!(out, [3.0, 9.0, 0.0, 9.0, 5.0, 9.0]);
     let mut scalar = [1i64];
     index_fill(target(&mut scalar, &[], &[]), 0, &view(&[0], &[], &[]), 5).unwrap();
@@ -183,9 +126,7 @@ fn adds_copies_and_fills_slices() {
 #[test]
 fn many_rows_add_up_in_order_on_any_number_of_threads() {
     let (rows, width) = (4000usize, 64usize);
-    let source: Vec<f32> = (0..rows * width)
-        .map(|i| 1.0 / (1 + i % 977) as f32)
-        .collect();
+    let source: Vec<f32> = (0..rows * width).map(|i| 1.0 / (1 + i % 977) as f32).collect();
     let index: Vec<i64> = (0..rows as i64).map(|i| i * i % 13).collect();
     let mut expected = vec![0.0f32; 13 * width];
     for (row, &to) in index.iter().enumerate() {
@@ -195,10 +136,7 @@ fn many_rows_add_up_in_order_on_any_number_of_threads() {
     }
     let run = |threads| {
         let mut out = vec![0.0f32; 13 * width];
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let strides = [width as isize, 1];
             index_add(

@@ -39,7 +39,10 @@ fn tokens(text: &str, place: &str) -> Result<Vec<Token>> {
     while let Some(next) = rest.chars().next() {
         if let Some(after) = rest.strip_prefix("...") {
             if out.iter().any(|token| matches!(token, Token::Ellipsis)) {
-                bail!(Runtime, "einsum(): found '.' for {place} for which an ellipsis was already found");
+                bail!(
+                    Runtime,
+                    "einsum(): found '.' for {place} for which an ellipsis was already found"
+                );
             }
             out.push(Token::Ellipsis);
             rest = after;
@@ -48,7 +51,9 @@ fn tokens(text: &str, place: &str) -> Result<Vec<Token>> {
         match next {
             letter if letter.is_ascii_alphabetic() => out.push(Token::Letter(letter)),
             space if space.is_whitespace() => {}
-            '.' => bail!(Runtime, "einsum(): found '.' for {place} that is not part of any ellipsis"),
+            '.' => {
+                bail!(Runtime, "einsum(): found '.' for {place} that is not part of any ellipsis")
+            }
             other => bail!(
                 Runtime,
                 "einsum(): invalid subscript '{other}' for {place}, subscripts must be in [a-zA-Z]"
@@ -118,7 +123,12 @@ fn expanded(tokens: &[Token], hidden: usize) -> Vec<Label> {
         .collect()
 }
 
-fn explicit(right: &str, widest: usize, any_ellipsis: bool, inputs: &[Vec<Label>]) -> Result<Vec<Label>> {
+fn explicit(
+    right: &str,
+    widest: usize,
+    any_ellipsis: bool,
+    inputs: &[Vec<Label>],
+) -> Result<Vec<Label>> {
     let tokens = tokens(right, "output")?;
     if !any_ellipsis && tokens.iter().any(|token| matches!(token, Token::Ellipsis)) {
         // Nothing stands behind it, which is allowed.
@@ -127,7 +137,11 @@ fn explicit(right: &str, widest: usize, any_ellipsis: bool, inputs: &[Vec<Label>
     let output = expanded(&tokens, widest);
     for (at, label) in output.iter().enumerate() {
         if output[..at].contains(label) {
-            bail!(Runtime, "einsum(): output subscript {} appears more than once in the output", shown(*label));
+            bail!(
+                Runtime,
+                "einsum(): output subscript {} appears more than once in the output",
+                shown(*label)
+            );
         }
         let known = inputs.iter().any(|labels| labels.contains(label));
         if !known {

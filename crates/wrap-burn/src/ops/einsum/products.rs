@@ -14,7 +14,8 @@ fn check_dtypes(op: &str, a: &Tensor, b: &Tensor) -> Result<()> {
             Runtime,
             "{op}: expected both tensors to have the same dtype, but found {} and {}; hint: convert one \
              with .to()",
-            a.dtype(), b.dtype()
+            a.dtype(),
+            b.dtype()
         );
     }
     Ok(())
@@ -26,7 +27,8 @@ fn check_rank(op: &str, which: &str, x: &Tensor, rank: usize) -> Result<()> {
         bail!(
             Runtime,
             "{op}: Expected {rank}-D argument {which}, but got {}-D (shape {:?})",
-            x.rank(), x.shape()
+            x.rank(),
+            x.shape()
         );
     }
     Ok(())
@@ -46,7 +48,10 @@ impl Tensor {
             bail!(
                 Runtime,
                 "mm: mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})",
-                a[0], a[1], b[0], b[1]
+                a[0],
+                a[1],
+                b[0],
+                b[1]
             );
         }
         self.matmul(other)
@@ -58,13 +63,21 @@ impl Tensor {
             bail!(
                 Runtime,
                 "mv: vector + matrix @ vector expected, got {}D and {}D tensors",
-                self.rank(), vec.rank()
+                self.rank(),
+                vec.rank()
             );
         }
         check_dtypes("mv", self, vec)?;
         let (a, b) = (self.shape(), vec.shape());
         if a[1] != b[0] {
-            bail!(Runtime, "mv: size mismatch, got input ({}), mat ({}x{}), vec ({})", a[0], a[0], a[1], b[0]);
+            bail!(
+                Runtime,
+                "mv: size mismatch, got input ({}), mat ({}x{}), vec ({})",
+                a[0],
+                a[0],
+                a[1],
+                b[0]
+            );
         }
         self.matmul(vec)
     }
@@ -83,7 +96,10 @@ impl Tensor {
                 Runtime,
                 "bmm: Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: \
                  [{}, {}].",
-                a[0], a[2], b[0], b[1]
+                a[0],
+                a[2],
+                b[0],
+                b[1]
             );
         }
         self.matmul(other)
@@ -99,14 +115,16 @@ impl Tensor {
             bail!(
                 Runtime,
                 "{op}: 1D tensors expected, but got {}D and {}D tensors",
-                self.rank(), other.rank()
+                self.rank(),
+                other.rank()
             );
         }
         if self.dtype() != other.dtype() {
             bail!(
                 Runtime,
                 "{op}: expected both vectors to have same dtype, but found {} and {}",
-                self.dtype(), other.dtype()
+                self.dtype(),
+                other.dtype()
             );
         }
         if self.numel() != other.numel() {
@@ -114,7 +132,10 @@ impl Tensor {
                 Runtime,
                 "{op}: inconsistent tensor size, expected tensor {:?} and src {:?} to have the same \
                  number of elements, but got {} and {} elements respectively",
-                self.shape(), other.shape(), self.numel(), other.numel()
+                self.shape(),
+                other.shape(),
+                self.numel(),
+                other.numel()
             );
         }
         self.matmul(other)
@@ -148,7 +169,12 @@ impl Tensor {
     }
 
     /// Products summed over pairs of dimensions.
-    pub fn tensordot(&self, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor> {
+    pub fn tensordot(
+        &self,
+        other: &Tensor,
+        dims_self: &[i64],
+        dims_other: &[i64],
+    ) -> Result<Tensor> {
         let op = "tensordot";
         if dims_self.len() != dims_other.len() {
             bail!(
@@ -179,8 +205,11 @@ impl Tensor {
             (0..shape.len()).filter(|d| !used.contains(d)).collect()
         };
         let (outer, inner) = (kept(&a, &first), kept(&b, &second));
-        let order = |x: &[usize], y: &[usize]| -> Vec<i64> { x.iter().chain(y).map(|&d| d as i64).collect() };
-        let count = |shape: &[usize], dims: &[usize]| dims.iter().map(|&d| shape[d]).product::<usize>();
+        let order = |x: &[usize], y: &[usize]| -> Vec<i64> {
+            x.iter().chain(y).map(|&d| d as i64).collect()
+        };
+        let count =
+            |shape: &[usize], dims: &[usize]| dims.iter().map(|&d| shape[d]).product::<usize>();
         let (rows, common, columns) = (count(&a, &outer), count(&a, &first), count(&b, &inner));
         let left = left.permute(&order(&outer, &first))?.reshape_to(&[rows, common])?;
         let right = right.permute(&order(&second, &inner))?.reshape_to(&[common, columns])?;
@@ -203,7 +232,13 @@ impl Tensor {
     }
 
     /// `beta * self + alpha * product`; a `beta` of zero drops `self`, whatever it holds.
-    fn plus_product(&self, op: &str, product: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    fn plus_product(
+        &self,
+        op: &str,
+        product: &Tensor,
+        beta: Scalar,
+        alpha: Scalar,
+    ) -> Result<Tensor> {
         let shape = product.shape();
         let dtype = result_type(self, product);
         for (name, factor) in [("beta", beta), ("alpha", alpha)] {
@@ -218,7 +253,8 @@ impl Tensor {
             bail!(
                 Runtime,
                 "{op}: self and mat2 must have the same dtype, but got {} and {}",
-                self.dtype(), product.dtype()
+                self.dtype(),
+                product.dtype()
             );
         }
         let one = |factor: Scalar| factor.to_parts() == (1.0, 0.0);
@@ -234,7 +270,13 @@ impl Tensor {
     }
 
     /// `beta * self + alpha * (mat1 @ mat2)`.
-    pub fn addmm(&self, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    pub fn addmm(
+        &self,
+        mat1: &Tensor,
+        mat2: &Tensor,
+        beta: Scalar,
+        alpha: Scalar,
+    ) -> Result<Tensor> {
         let product = mat1.mm(mat2).map_err(|fault| fault.within("addmm"))?;
         self.plus_product("addmm", &product, beta, alpha)
     }
@@ -246,20 +288,38 @@ impl Tensor {
     }
 
     /// `beta * self + alpha * outer(vec1, vec2)`.
-    pub fn addr(&self, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    pub fn addr(
+        &self,
+        vec1: &Tensor,
+        vec2: &Tensor,
+        beta: Scalar,
+        alpha: Scalar,
+    ) -> Result<Tensor> {
         let product = vec1.outer(vec2).map_err(|fault| fault.within("addr"))?;
         let dtype = result_type(self, &product);
         self.to_dtype(dtype)?.plus_product("addr", &product.to_dtype(dtype)?, beta, alpha)
     }
 
     /// `beta * self + alpha * bmm(batch1, batch2)`.
-    pub fn baddbmm(&self, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    pub fn baddbmm(
+        &self,
+        batch1: &Tensor,
+        batch2: &Tensor,
+        beta: Scalar,
+        alpha: Scalar,
+    ) -> Result<Tensor> {
         let product = batch1.bmm(batch2).map_err(|fault| fault.within("baddbmm"))?;
         self.plus_product("baddbmm", &product, beta, alpha)
     }
 
     /// `beta * self + alpha * bmm(batch1, batch2).sum(0)`.
-    pub fn addbmm(&self, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    pub fn addbmm(
+        &self,
+        batch1: &Tensor,
+        batch2: &Tensor,
+        beta: Scalar,
+        alpha: Scalar,
+    ) -> Result<Tensor> {
         let product = batch1.bmm(batch2).map_err(|fault| fault.within("addbmm"))?;
         self.plus_product("addbmm", &product.sum_dims(&[0], false)?, beta, alpha)
     }

@@ -64,8 +64,11 @@ fn equations_mean_their_sums() {
         ("ijk,il->kl", &[&[2, 3, 4], &[2, 5]]),
     ];
     for (equation, shapes) in cases {
-        let operands: Vec<Tensor> =
-            shapes.iter().enumerate().map(|(at, shape)| noise(shape, DType::F64, at as u64 + 1)).collect();
+        let operands: Vec<Tensor> = shapes
+            .iter()
+            .enumerate()
+            .map(|(at, shape)| noise(shape, DType::F64, at as u64 + 1))
+            .collect();
         let found = Tensor::einsum(equation, &operands).unwrap();
         let expected = Tensor::from_vec(slow(equation, &operands), &found.shape()).unwrap();
         close(&found, &expected);
@@ -83,8 +86,12 @@ fn equations_mean_their_sums() {
 #[test]
 fn wrong_equations_are_named() {
     let x = noise(&[2, 3], DType::F64, 1);
-    let fault = |equation: &str| Tensor::einsum(equation, &[x.clone()]).unwrap_err().message().to_string();
-    assert_eq!(fault("i,j->ij"), "einsum(): fewer operands were provided than specified in the equation");
+    let fault =
+        |equation: &str| Tensor::einsum(equation, &[x.clone()]).unwrap_err().message().to_string();
+    assert_eq!(
+        fault("i,j->ij"),
+        "einsum(): fewer operands were provided than specified in the equation"
+    );
     assert!(fault("ijk->i").contains("does not match the number of dimensions (2) for operand 0"));
     assert!(fault("ij->k").contains("output subscript k does not appear"));
     assert!(fault("ij->ii").contains("appears more than once"));
@@ -99,7 +106,9 @@ fn products() {
     let (a, b) = (noise(&[2, 3, 4], DType::F64, 1), noise(&[4, 3, 5], DType::F64, 2));
     let found = a.tensordot(&b, &[1, 2], &[1, 0]).unwrap();
     close(&found, &Tensor::einsum("ijk,kjl->il", &[a.clone(), b.clone()]).unwrap());
-    gradcheck("tensordot", &[a.clone(), b], false, &|x| Ok(vec![x[0].tensordot(&x[1], &[1, 2], &[1, 0])?]));
+    gradcheck("tensordot", &[a.clone(), b], false, &|x| {
+        Ok(vec![x[0].tensordot(&x[1], &[1, 2], &[1, 0])?])
+    });
     let kron = noise(&[2, 2], DType::F64, 3).kron(&noise(&[3], DType::F64, 4)).unwrap();
     assert_eq!(kron.shape().as_slice(), [2, 6]);
     let (u, v) = (noise(&[3], DType::C128, 5), noise(&[3], DType::C128, 6));

@@ -36,7 +36,11 @@ impl Frames<'_> {
             bail!(Runtime, "{op}: expected hop_length > 0, but got hop_length={hop}");
         }
         if length == 0 || length > self.n_fft {
-            bail!(Runtime, "{op}: expected 0 < win_length <= n_fft, but got win_length={length}, n_fft={}", self.n_fft);
+            bail!(
+                Runtime,
+                "{op}: expected 0 < win_length <= n_fft, but got win_length={length}, n_fft={}",
+                self.n_fft
+            );
         }
         let window = match self.window {
             Some(window) => {
@@ -53,7 +57,8 @@ impl Frames<'_> {
                         Runtime,
                         "{op}: input and window must be on the same device but got self on {} and window \
                          on {}",
-                        signal.device(), window.device()
+                        signal.device(),
+                        window.device()
                     );
                 }
                 Some(window.clone())
@@ -83,9 +88,15 @@ impl Tensor {
     /// Spectra of the pieces of a signal `(length)` or of several, `(batch, length)`: as columns,
     /// `(batch, frequencies, pieces)`, with real and imaginary part in a last dimension unless
     /// `return_complex`.
-    pub fn stft(&self, frames: &Frames<'_>, pad_mode: PadMode, return_complex: Option<bool>) -> Result<Tensor> {
+    pub fn stft(
+        &self,
+        frames: &Frames<'_>,
+        pad_mode: PadMode,
+        return_complex: Option<bool>,
+    ) -> Result<Tensor> {
         let op = "stft";
-        let complex = self.dtype().is_complex() || frames.window.is_some_and(|w| w.dtype().is_complex());
+        let complex =
+            self.dtype().is_complex() || frames.window.is_some_and(|w| w.dtype().is_complex());
         let Some(return_complex) = return_complex.or(complex.then_some(true)) else {
             bail!(
                 Runtime,
@@ -94,7 +105,11 @@ impl Tensor {
             );
         };
         if !self.dtype().is_differentiable() {
-            bail!(Runtime, "{op}: expected a tensor of floating point or complex values, got {}", self.dtype());
+            bail!(
+                Runtime,
+                "{op}: expected a tensor of floating point or complex values, got {}",
+                self.dtype()
+            );
         }
         let rank = self.rank();
         if rank != 1 && rank != 2 {
@@ -133,7 +148,12 @@ impl Tensor {
 
     /// The signal whose spectra these are, see [`stft`](Tensor::stft): pieces are added up where they
     /// overlap and divided by the windows' sum.
-    pub fn istft(&self, frames: &Frames<'_>, length: Option<usize>, return_complex: bool) -> Result<Tensor> {
+    pub fn istft(
+        &self,
+        frames: &Frames<'_>,
+        length: Option<usize>,
+        return_complex: bool,
+    ) -> Result<Tensor> {
         let op = "istft";
         if !self.dtype().is_complex() {
             bail!(
@@ -209,12 +229,18 @@ impl Tensor {
         };
         let kept = end.min(whole).saturating_sub(start);
         if kept == 0 {
-            bail!(Runtime, "{op}: expected a signal of at least one element, got {count} pieces of {n_fft}");
+            bail!(
+                Runtime,
+                "{op}: expected a signal of at least one element, got {count} pieces of {n_fft}"
+            );
         }
         let envelope = envelope.slice(1, start, kept, 1)?;
         let smallest = envelope.detach().unary(Unary::Abs)?.amin(None, false)?.item()?.to_f64();
         if smallest <= 1e-11 {
-            bail!(Runtime, "{op}: window overlap add min: {smallest} is not positive; hint: use a smaller hop_length");
+            bail!(
+                Runtime,
+                "{op}: window overlap add min: {smallest} is not positive; hint: use a smaller hop_length"
+            );
         }
         let mut out = signal.slice(1, start, kept, 1)?.div(&envelope)?;
         if end > whole {

@@ -19,14 +19,24 @@ fn every_transform_has_its_inverse_and_gradient() {
         close(&there.irfft2(Some(&[3, 5]), &[-2, -1], norm).unwrap(), &real);
         for n in [4, 5, 8] {
             gradcheck("fft", &[real.clone()], true, &|x| Ok(vec![x[0].fft(Some(n), 1, norm)?]));
-            gradcheck("ifft", &[complex.clone()], false, &|x| Ok(vec![x[0].ifft(Some(n), 0, norm)?]));
+            gradcheck("ifft", &[complex.clone()], false, &|x| {
+                Ok(vec![x[0].ifft(Some(n), 0, norm)?])
+            });
             gradcheck("rfft", &[real.clone()], true, &|x| Ok(vec![x[0].rfft(Some(n), 0, norm)?]));
-            gradcheck("irfft", &[complex.clone()], true, &|x| Ok(vec![x[0].irfft(Some(n), 1, norm)?]));
-            gradcheck("hfft", &[complex.clone()], false, &|x| Ok(vec![x[0].hfft(Some(n), 1, norm)?]));
-            gradcheck("ihfft", &[real.clone()], false, &|x| Ok(vec![x[0].ihfft(Some(n), 1, norm)?]));
+            gradcheck("irfft", &[complex.clone()], true, &|x| {
+                Ok(vec![x[0].irfft(Some(n), 1, norm)?])
+            });
+            gradcheck("hfft", &[complex.clone()], false, &|x| {
+                Ok(vec![x[0].hfft(Some(n), 1, norm)?])
+            });
+            gradcheck("ihfft", &[real.clone()], false, &|x| {
+                Ok(vec![x[0].ihfft(Some(n), 1, norm)?])
+            });
         }
         gradcheck("rfftn", &[real.clone()], false, &|x| Ok(vec![x[0].rfftn(None, None, norm)?]));
-        gradcheck("irfftn", &[complex.clone()], false, &|x| Ok(vec![x[0].irfftn(Some(&[4, 6]), None, norm)?]));
+        gradcheck("irfftn", &[complex.clone()], false, &|x| {
+            Ok(vec![x[0].irfftn(Some(&[4, 6]), None, norm)?])
+        });
         gradcheck("hfftn", &[complex.clone()], false, &|x| Ok(vec![x[0].hfftn(None, None, norm)?]));
     }
 }
@@ -42,7 +52,10 @@ fn frequencies_and_shifts() {
         assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]));
         close(&shifted.ifftshift(None).unwrap(), &of(n));
     }
-    assert_eq!(Tensor::rfftfreq(4, 1.0, DType::F64, Device::Cpu).unwrap().to_vec::<f64>().unwrap(), [0.0, 0.25, 0.5]);
+    assert_eq!(
+        Tensor::rfftfreq(4, 1.0, DType::F64, Device::Cpu).unwrap().to_vec::<f64>().unwrap(),
+        [0.0, 0.25, 0.5]
+    );
 }
 
 #[test]
@@ -57,7 +70,8 @@ fn windows() {
     near(Tensor::bartlett_window(4, true, dtype, cpu).unwrap(), &[0.0, 0.5, 1.0, 0.5]);
     near(Tensor::blackman_window(2, true, dtype, cpu).unwrap(), &[0.0, 1.0]);
     near(Tensor::kaiser_window(1, true, 12.0, dtype, cpu).unwrap(), &[1.0]);
-    let middle = Tensor::kaiser_window(5, false, 12.0, dtype, cpu).unwrap().to_vec::<f64>().unwrap();
+    let middle =
+        Tensor::kaiser_window(5, false, 12.0, dtype, cpu).unwrap().to_vec::<f64>().unwrap();
     assert!((middle[2] - 1.0).abs() < 1e-12 && middle[0] < 1e-4 && middle[0] == middle[4]);
     assert_eq!(Tensor::hann_window(0, true, dtype, cpu).unwrap().numel(), 0);
 }
@@ -81,18 +95,33 @@ fn a_signal_survives_its_spectra() {
         assert_eq!(spectra.shape().as_slice(), [2, bins, 13]);
         let back = spectra.istft(&frames, Some(37), false).unwrap();
         close(&back, &signal);
-        gradcheck("stft", &[signal.clone()], false, &|x| Ok(vec![x[0].stft(&frames, PadMode::Reflect, Some(false))?]));
-        gradcheck("istft", &[spectra], false, &|x| Ok(vec![x[0].istft(&frames, Some(40), false)?]));
+        gradcheck("stft", &[signal.clone()], false, &|x| {
+            Ok(vec![x[0].stft(&frames, PadMode::Reflect, Some(false))?])
+        });
+        gradcheck("istft", &[spectra], false, &|x| {
+            Ok(vec![x[0].istft(&frames, Some(40), false)?])
+        });
     }
 }
 
 #[test]
 fn faults() {
     let x = noise(&[3], DType::C128, 1);
-    assert!(x.rfft(None, 0, FftNorm::Backward).unwrap_err().message().contains("expects a real input"));
-    assert!(x.fft(Some(0), 0, FftNorm::Backward).unwrap_err().message().contains("Invalid number of data points (0)"));
+    assert!(
+        x.rfft(None, 0, FftNorm::Backward).unwrap_err().message().contains("expects a real input")
+    );
+    assert!(
+        x.fft(Some(0), 0, FftNorm::Backward)
+            .unwrap_err()
+            .message()
+            .contains("Invalid number of data points (0)")
+    );
     assert!(x.fft(Some(-1), 0, FftNorm::Backward).is_err());
-    assert!(FftNorm::named(Some("x")).unwrap_err().message().contains("Invalid normalization mode"));
-    assert!(x.fftn(None, Some(&[0, 0]), FftNorm::Backward).unwrap_err().message().contains("unique"));
+    assert!(
+        FftNorm::named(Some("x")).unwrap_err().message().contains("Invalid normalization mode")
+    );
+    assert!(
+        x.fftn(None, Some(&[0, 0]), FftNorm::Backward).unwrap_err().message().contains("unique")
+    );
     assert!(x.fftn(Some(&[2, 2]), None, FftNorm::Backward).is_err());
 }

@@ -60,7 +60,13 @@ fn size_of(op: &str, n: Option<i64>, own: usize) -> Result<usize> {
 }
 
 /// Which dimensions are transformed, and to which sizes.
-fn plan(op: &str, shape: &[usize], s: Option<&[i64]>, dims: Option<&[i64]>, spectrum: bool) -> Result<(Dims, Dims)> {
+fn plan(
+    op: &str,
+    shape: &[usize],
+    s: Option<&[i64]>,
+    dims: Option<&[i64]>,
+    spectrum: bool,
+) -> Result<(Dims, Dims)> {
     let rank = shape.len();
     let dims: Dims = match (dims, s) {
         (Some(dims), _) => match wrap_dims(op, dims, rank) {
@@ -88,7 +94,8 @@ fn plan(op: &str, shape: &[usize], s: Option<&[i64]>, dims: Option<&[i64]>, spec
     for (at, &dim) in dims.iter().enumerate() {
         let wanted = s.map(|s| s[at]).filter(|&size| size != -1);
         // A half spectrum's own size is not that of what it stands for.
-        let own = if spectrum && at + 1 == dims.len() { 2 * (shape[dim].max(1) - 1) } else { shape[dim] };
+        let own =
+            if spectrum && at + 1 == dims.len() { 2 * (shape[dim].max(1) - 1) } else { shape[dim] };
         sizes.push(size_of(op, wanted, own)?);
     }
     Ok((dims, sizes))
@@ -115,7 +122,13 @@ fn complex_many(
 }
 
 /// A real transform over several dimensions: the last one halves, the others are complex.
-fn real_many(op: &str, x: &Tensor, s: Option<&[i64]>, dims: Option<&[i64]>, norm: FftNorm) -> Result<Tensor> {
+fn real_many(
+    op: &str,
+    x: &Tensor,
+    s: Option<&[i64]>,
+    dims: Option<&[i64]>,
+    norm: FftNorm,
+) -> Result<Tensor> {
     let mut out = real_input(op, x)?;
     let (dims, sizes) = plan(op, &out.shape(), s, dims, false)?;
     let Some((&last, rest)) = dims.split_last() else {
@@ -132,7 +145,13 @@ fn real_many(op: &str, x: &Tensor, s: Option<&[i64]>, dims: Option<&[i64]>, norm
 }
 
 /// The way back from half a spectrum over several dimensions.
-fn half_many(op: &str, x: &Tensor, s: Option<&[i64]>, dims: Option<&[i64]>, norm: FftNorm) -> Result<Tensor> {
+fn half_many(
+    op: &str,
+    x: &Tensor,
+    s: Option<&[i64]>,
+    dims: Option<&[i64]>,
+    norm: FftNorm,
+) -> Result<Tensor> {
     let mut out = complex_input(op, x)?;
     let (dims, sizes) = plan(op, &out.shape(), s, dims, true)?;
     let Some((&last, rest)) = dims.split_last() else {
@@ -210,33 +229,74 @@ several_dimensions! {
 }
 
 impl Tensor {
-    fn forward_many(&self, op: &str, s: Option<&[i64]>, dims: Option<&[i64]>, norm: FftNorm) -> Result<Tensor> {
+    fn forward_many(
+        &self,
+        op: &str,
+        s: Option<&[i64]>,
+        dims: Option<&[i64]>,
+        norm: FftNorm,
+    ) -> Result<Tensor> {
         complex_many(op, self, s, dims, norm, false)
     }
 
-    fn inverse_many(&self, op: &str, s: Option<&[i64]>, dims: Option<&[i64]>, norm: FftNorm) -> Result<Tensor> {
+    fn inverse_many(
+        &self,
+        op: &str,
+        s: Option<&[i64]>,
+        dims: Option<&[i64]>,
+        norm: FftNorm,
+    ) -> Result<Tensor> {
         complex_many(op, self, s, dims, norm, true)
     }
 
-    fn to_half(&self, op: &str, s: Option<&[i64]>, dims: Option<&[i64]>, norm: FftNorm) -> Result<Tensor> {
+    fn to_half(
+        &self,
+        op: &str,
+        s: Option<&[i64]>,
+        dims: Option<&[i64]>,
+        norm: FftNorm,
+    ) -> Result<Tensor> {
         real_many(op, self, s, dims, norm)
     }
 
-    fn from_half(&self, op: &str, s: Option<&[i64]>, dims: Option<&[i64]>, norm: FftNorm) -> Result<Tensor> {
+    fn from_half(
+        &self,
+        op: &str,
+        s: Option<&[i64]>,
+        dims: Option<&[i64]>,
+        norm: FftNorm,
+    ) -> Result<Tensor> {
         half_many(op, self, s, dims, norm)
     }
 
     /// A forward transform is the inverse one of the conjugate, with the factor swapped.
-    fn hermitian(&self, op: &str, s: Option<&[i64]>, dims: Option<&[i64]>, norm: FftNorm) -> Result<Tensor> {
+    fn hermitian(
+        &self,
+        op: &str,
+        s: Option<&[i64]>,
+        dims: Option<&[i64]>,
+        norm: FftNorm,
+    ) -> Result<Tensor> {
         half_many(op, &complex_input(op, self)?.conj()?, s, dims, norm.swapped())
     }
 
-    fn inverse_hermitian(&self, op: &str, s: Option<&[i64]>, dims: Option<&[i64]>, norm: FftNorm) -> Result<Tensor> {
+    fn inverse_hermitian(
+        &self,
+        op: &str,
+        s: Option<&[i64]>,
+        dims: Option<&[i64]>,
+        norm: FftNorm,
+    ) -> Result<Tensor> {
         real_many(op, self, s, dims, norm.swapped())?.conj()
     }
 
     /// Dimensions rotated so that what stands at `starts(size)` comes first.
-    fn rotated(&self, op: &str, dims: Option<&[i64]>, start: impl Fn(usize) -> usize) -> Result<Tensor> {
+    fn rotated(
+        &self,
+        op: &str,
+        dims: Option<&[i64]>,
+        start: impl Fn(usize) -> usize,
+    ) -> Result<Tensor> {
         let shape = self.shape();
         let all: Vec<i64> = (0..shape.len() as i64).collect();
         let mut out = self.clone();
@@ -245,7 +305,8 @@ impl Tensor {
             let size = shape.get(dim).copied().unwrap_or(1);
             let start = start(size);
             if start > 0 && start < size {
-                let (head, tail) = (out.slice(dim, 0, start, 1)?, out.slice(dim, start, size - start, 1)?);
+                let (head, tail) =
+                    (out.slice(dim, 0, start, 1)?, out.slice(dim, start, size - start, 1)?);
                 out = Tensor::cat(&[tail, head], dim as i64)?;
             }
         }

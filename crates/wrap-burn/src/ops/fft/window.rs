@@ -48,23 +48,41 @@ impl Tensor {
         dtype: DType,
         device: Device,
     ) -> Result<Tensor> {
-        window("hamming_window", n, periodic, dtype, device, |t| alpha - beta * (2.0 * PI * t).cos())
+        window("hamming_window", n, periodic, dtype, device, |t| {
+            alpha - beta * (2.0 * PI * t).cos()
+        })
     }
 
     /// The Blackman window.
-    pub fn blackman_window(n: usize, periodic: bool, dtype: DType, device: Device) -> Result<Tensor> {
+    pub fn blackman_window(
+        n: usize,
+        periodic: bool,
+        dtype: DType,
+        device: Device,
+    ) -> Result<Tensor> {
         window("blackman_window", n, periodic, dtype, device, |t| {
             0.42 - 0.5 * (2.0 * PI * t).cos() + 0.08 * (4.0 * PI * t).cos()
         })
     }
 
     /// The triangular window.
-    pub fn bartlett_window(n: usize, periodic: bool, dtype: DType, device: Device) -> Result<Tensor> {
+    pub fn bartlett_window(
+        n: usize,
+        periodic: bool,
+        dtype: DType,
+        device: Device,
+    ) -> Result<Tensor> {
         window("bartlett_window", n, periodic, dtype, device, |t| 1.0 - (2.0 * t - 1.0).abs())
     }
 
     /// The Kaiser window, usually with a `beta` of 12.
-    pub fn kaiser_window(n: usize, periodic: bool, beta: f64, dtype: DType, device: Device) -> Result<Tensor> {
+    pub fn kaiser_window(
+        n: usize,
+        periodic: bool,
+        beta: f64,
+        dtype: DType,
+        device: Device,
+    ) -> Result<Tensor> {
         if n == 1 {
             return window("kaiser_window", n, periodic, dtype, device, |_| 1.0);
         }

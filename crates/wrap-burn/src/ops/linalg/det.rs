@@ -77,7 +77,9 @@ impl Primitive for SlogdetOp {
         let a = inputs[0];
         check_square("linalg.slogdet", a)?;
         let outer = batch(&a.shape);
-        Ok([matrices(outer, &[], a.dtype), matrices(outer, &[], a.dtype.to_real())].into_iter().collect())
+        Ok([matrices(outer, &[], a.dtype), matrices(outer, &[], a.dtype.to_real())]
+            .into_iter()
+            .collect())
     }
 
     fn run(&self, inputs: &[&Value], out: &[Meta]) -> Result<Values> {

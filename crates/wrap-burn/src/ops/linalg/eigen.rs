@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 
-use super::{adjoint, batch, check_square, diagonal, diagonal_matrix, fault, identity, matrices, sum_of};
+use super::{
+    adjoint, batch, check_square, diagonal, diagonal_matrix, fault, identity, matrices, sum_of,
+};
+use crate::Result;
 use crate::op::{Grads, Metas, Primitive, Saves, Values, Vjp, apply, apply1, one, single};
 use crate::tensor::Tensor;
 use crate::value::{Meta, Value};
-use crate::Result;
 
 /// Eigenvalues, ascending, and orthonormal eigenvectors of Hermitian matrices.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

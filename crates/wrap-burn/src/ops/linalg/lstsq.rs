@@ -36,7 +36,8 @@ impl Primitive for LstsqOp {
             bail!(
                 Runtime,
                 "{op}: input.size(-2) should match other.size(-2), got shapes {:?} and {:?}",
-                a.shape, b.shape
+                a.shape,
+                b.shape
             );
         }
         let outer = batch(&a.shape);
@@ -115,7 +116,8 @@ impl Tensor {
         }
         let (m, n) = check_matrix(op, &self.read())?;
         let (shape, right) = (self.shape(), b.shape());
-        let vector = right.len() + 1 == shape.len() && right.as_slice() == &shape[..shape.len() - 1];
+        let vector =
+            right.len() + 1 == shape.len() && right.as_slice() == &shape[..shape.len() - 1];
         let columns = if vector { b.unsqueeze(-1)? } else { b.clone() };
         let (a, columns) = same_batch(op, self, &columns)?;
         // The full-rank driver drops nothing.
@@ -126,7 +128,8 @@ impl Tensor {
         let solution = parts.pop().expect("three outputs");
         let (real, device) = (a.dtype().to_real(), a.device());
         let nothing = |dtype: DType| Tensor::zeros(&[0], dtype, device);
-        let full = m > n && (driver == "gels" || !rank.lt_scalar(n as i64)?.any(None, false)?.item()?.to_bool());
+        let full = m > n
+            && (driver == "gels" || !rank.lt_scalar(n as i64)?.any(None, false)?.item()?.to_bool());
         let residuals = if full {
             let distance = a.matmul(&solution)?.sub(&columns)?;
             distance.unary(Unary::Abs)?.square()?.sum(Some(&[-2]), false)?

@@ -96,7 +96,8 @@ impl Primitive for PermutationOp {
                 Runtime,
                 "linalg.lu: expected pivots as a torch.int32 tensor with at least one dimension, got \
                  {} of shape {:?}",
-                pivots.dtype, pivots.shape
+                pivots.dtype,
+                pivots.shape
             );
         }
         let outer = &pivots.shape[..pivots.rank() - 1];
@@ -106,7 +107,8 @@ impl Primitive for PermutationOp {
     fn run(&self, inputs: &[&Value], out: &[Meta]) -> Result<Values> {
         let pivots = index_i64(inputs[0])?.contiguous()?;
         let size = pivots.shape[pivots.rank() - 1];
-        let all = &pivots.buffer()?.as_slice::<i64>()[pivots.offset..pivots.offset + pivots.numel()];
+        let all =
+            &pivots.buffer()?.as_slice::<i64>()[pivots.offset..pivots.offset + pivots.numel()];
         let count: usize = out[0].shape[..out[0].shape.len() - 1].iter().product();
         let mut orders = vec![0i64; count * self.rows];
         for matrix in 0..count {
@@ -175,14 +177,21 @@ impl Tensor {
         let u = self.slice(rank - 2, 0, k, 1)?.triu(0)?;
         let order = permutation(pivots, m, false)?;
         let index = order.dtype();
-        let rows = Tensor::arange(Scalar::Int(0), Scalar::Int(m as i64), Scalar::Int(1), index, device)?;
+        let rows =
+            Tensor::arange(Scalar::Int(0), Scalar::Int(m as i64), Scalar::Int(1), index, device)?;
         let p = rows.unsqueeze(-1)?.eq(&order.unsqueeze(-2)?)?.to_dtype(dtype)?;
         Ok((p, l, u))
     }
 
     /// The solution of `A X = B` (`X A = B` without `left`, `A^H` in place of `A` with `adjoint`)
     /// for the packed factors of `A`, which are this tensor.
-    pub fn lu_solve(&self, pivots: &Tensor, b: &Tensor, left: bool, adjoint_: bool) -> Result<Tensor> {
+    pub fn lu_solve(
+        &self,
+        pivots: &Tensor,
+        b: &Tensor,
+        left: bool,
+        adjoint_: bool,
+    ) -> Result<Tensor> {
         let op = "linalg.lu_solve";
         let n = super::check_square(op, &self.read())?;
         if !left {

@@ -71,7 +71,8 @@ impl Tensor {
             bail!(
                 Runtime,
                 "linalg.matrix_power: A must be batches of square matrices, but they are {} by {} matrices",
-                shape[rank - 2], shape[rank - 1]
+                shape[rank - 2],
+                shape[rank - 1]
             );
         }
         if n == 0 {
@@ -99,7 +100,10 @@ impl Tensor {
     pub fn vander(&self, n: Option<usize>) -> Result<Tensor> {
         let shape = self.shape();
         let Some(&last) = shape.last() else {
-            bail!(Runtime, "linalg.vander: expected a tensor with at least one dimension, got a 0-d tensor");
+            bail!(
+                Runtime,
+                "linalg.vander: expected a tensor with at least one dimension, got a 0-d tensor"
+            );
         };
         let n = n.unwrap_or(last);
         if n <= 1 {
@@ -118,7 +122,10 @@ impl Tensor {
     /// The inverse for [`tensordot`](Tensor::tensordot) over the first `ind` dimensions.
     pub fn tensorinv(&self, ind: i64) -> Result<Tensor> {
         if ind <= 0 {
-            bail!(Runtime, "linalg.tensorinv: Expected a strictly positive integer for 'ind', got {ind}");
+            bail!(
+                Runtime,
+                "linalg.tensorinv: Expected a strictly positive integer for 'ind', got {ind}"
+            );
         }
         let shape = self.shape();
         let ind = (ind as usize).min(shape.len());

@@ -48,7 +48,11 @@ impl Primitive for VectorNormOp {
     fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
         let (op, x) = ("linalg.vector_norm", inputs[0]);
         if !x.dtype.is_differentiable() {
-            bail!(Runtime, "{op}: Expected a floating point or complex tensor as input. Got {}", x.dtype);
+            bail!(
+                Runtime,
+                "{op}: Expected a floating point or complex tensor as input. Got {}",
+                x.dtype
+            );
         }
         if self.order < 0.0 || self.order == f64::INFINITY {
             if let Some(&dim) = self.dims.iter().find(|&&d| x.shape[d] == 0) {
@@ -56,7 +60,8 @@ impl Primitive for VectorNormOp {
                     Runtime,
                     "{op}: cannot compute the {} norm on the dimension {dim} because this dimension is \
                      empty and the operation does not have an identity (shape {:?})",
-                    self.order, x.shape
+                    self.order,
+                    x.shape
                 );
             }
         }
@@ -74,7 +79,11 @@ impl Primitive for VectorNormOp {
     fn run_gpu(&self, inputs: &[&Value], out: &[Meta], device: Device) -> Result<Option<Values>> {
         type D = Dispatch;
         let x = inputs[0];
-        if x.dtype.category() != Category::Float || x.numel() == 0 || x.rank() == 0 || self.order == 0.0 {
+        if x.dtype.category() != Category::Float
+            || x.numel() == 0
+            || x.rank() == 0
+            || self.order == 0.0
+        {
             return Ok(None);
         }
         let (infinite, order) = (self.order.is_infinite(), self.order);
@@ -159,7 +168,13 @@ impl Tensor {
     }
 
     /// The norm of the elements over dimensions, of all of them if none is named.
-    pub fn vector_norm(&self, order: f64, dims: Option<&[i64]>, keep: bool, dtype: Option<DType>) -> Result<Tensor> {
+    pub fn vector_norm(
+        &self,
+        order: f64,
+        dims: Option<&[i64]>,
+        keep: bool,
+        dtype: Option<DType>,
+    ) -> Result<Tensor> {
         let op = "linalg.vector_norm";
         let dims = dims.filter(|dims| !dims.is_empty());
         let dims = reduce_dims(op, dims, self.rank())?;
@@ -167,7 +182,13 @@ impl Tensor {
     }
 
     /// The norm of matrices in two dimensions (rows, columns).
-    pub fn matrix_norm(&self, order: NormOrder, dims: &[i64], keep: bool, dtype: Option<DType>) -> Result<Tensor> {
+    pub fn matrix_norm(
+        &self,
+        order: NormOrder,
+        dims: &[i64],
+        keep: bool,
+        dtype: Option<DType>,
+    ) -> Result<Tensor> {
         let op = "linalg.matrix_norm";
         let x = self.for_norm(op, dtype)?;
         let rank = x.rank();
@@ -193,12 +214,15 @@ impl Tensor {
         };
         match number {
             Some(number) if number.abs() == 1.0 || number.is_infinite() => {
-                let (over, across) = if number.is_infinite() { (columns, rows) } else { (rows, columns) };
+                let (over, across) =
+                    if number.is_infinite() { (columns, rows) } else { (rows, columns) };
                 let sums = x.vector_norm(1.0, Some(&[over]), keep, None)?;
                 let across = if !keep && over < across { across - 1 } else { across };
                 extreme(&sums, across, number > 0.0)
             }
-            Some(number) if number.abs() != 2.0 => bail!(Runtime, "{op}: Order {number} not supported."),
+            Some(number) if number.abs() != 2.0 => {
+                bail!(Runtime, "{op}: Order {number} not supported.")
+            }
             _ => {
                 let order: Vec<i64> = (0..rank as i64)
                     .filter(|&d| d != rows && d != columns)
@@ -230,7 +254,10 @@ impl Tensor {
         let all: Vec<i64> = (0..rank as i64).collect();
         let dims = match dims {
             Some(dims) if matches!(dims.len(), 1 | 2) => dims,
-            Some(dims) => bail!(Runtime, "{op}: If dim is specified, it must be of length 1 or 2. Got {dims:?}"),
+            Some(dims) => bail!(
+                Runtime,
+                "{op}: If dim is specified, it must be of length 1 or 2. Got {dims:?}"
+            ),
             None if matches!(rank, 1 | 2) => &all[..],
             None => bail!(
                 Runtime,
@@ -238,13 +265,21 @@ impl Tensor {
             ),
         };
         match order {
-            NormOrder::Number(order) if dims.len() == 1 => self.vector_norm(order, Some(dims), keep, dtype),
+            NormOrder::Number(order) if dims.len() == 1 => {
+                self.vector_norm(order, Some(dims), keep, dtype)
+            }
             order => self.matrix_norm(order, dims, keep, dtype),
         }
     }
 
     /// `torch.norm`: like [`vector_norm`](Tensor::vector_norm) over any dimensions, `fro` included.
-    pub fn norm(&self, order: NormOrder, dims: Option<&[i64]>, keep: bool, dtype: Option<DType>) -> Result<Tensor> {
+    pub fn norm(
+        &self,
+        order: NormOrder,
+        dims: Option<&[i64]>,
+        keep: bool,
+        dtype: Option<DType>,
+    ) -> Result<Tensor> {
         match order {
             NormOrder::Number(order) => self.vector_norm(order, dims, keep, dtype),
             NormOrder::Fro => self.vector_norm(2.0, dims, keep, dtype),

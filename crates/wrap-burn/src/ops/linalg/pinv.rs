@@ -103,7 +103,11 @@ pub(super) fn epsilon(dtype: DType) -> f64 {
 
 /// Both tolerances as tensors: by default the relative one is the precision times the larger size,
 /// or zero where an absolute one is given.
-fn tolerances(a: &Tensor, atol: Option<&Operand>, rtol: Option<&Operand>) -> Result<(Tensor, Tensor)> {
+fn tolerances(
+    a: &Tensor,
+    atol: Option<&Operand>,
+    rtol: Option<&Operand>,
+) -> Result<(Tensor, Tensor)> {
     let shape = a.shape();
     let (dtype, device) = (a.dtype().to_real(), a.device());
     let number = |value: f64| Tensor::full(&[], value, dtype, device);
@@ -127,14 +131,24 @@ fn tolerances(a: &Tensor, atol: Option<&Operand>, rtol: Option<&Operand>) -> Res
 
 impl Tensor {
     /// The pseudo-inverse; singular values up to `max(atol, rtol * largest)` count as zero.
-    pub fn pinv(&self, atol: Option<&Operand>, rtol: Option<&Operand>, hermitian: bool) -> Result<Tensor> {
+    pub fn pinv(
+        &self,
+        atol: Option<&Operand>,
+        rtol: Option<&Operand>,
+        hermitian: bool,
+    ) -> Result<Tensor> {
         check_matrix("linalg.pinv", &self.read())?;
         let (atol, rtol) = tolerances(self, atol, rtol)?;
         apply1(&PinvOp { hermitian }, &[self, &atol, &rtol])
     }
 
     /// How many singular values (or eigenvalues) count, see [`pinv`](Tensor::pinv).
-    pub fn matrix_rank(&self, atol: Option<&Operand>, rtol: Option<&Operand>, hermitian: bool) -> Result<Tensor> {
+    pub fn matrix_rank(
+        &self,
+        atol: Option<&Operand>,
+        rtol: Option<&Operand>,
+        hermitian: bool,
+    ) -> Result<Tensor> {
         let (m, n) = check_matrix("linalg.matrix_rank", &self.read())?;
         let a = self.detach();
         let (atol, rtol) = tolerances(&a, atol, rtol)?;
@@ -167,7 +181,10 @@ impl Tensor {
                     && number.abs() != 1.0
                     && !number.is_infinite()
                 {
-                    bail!(Runtime, "{op}: got an invalid norm type: {number}; expected 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc'");
+                    bail!(
+                        Runtime,
+                        "{op}: got an invalid norm type: {number}; expected 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc'"
+                    );
                 }
                 check_square(op, &self.read())?;
                 if n == 0 {
@@ -180,7 +197,8 @@ impl Tensor {
                 let eye = identity_like(self)?.expand_to(op, &shape)?;
                 let inverse = lu.lu_solve(&pivots, &eye, true, false)?;
                 let inverse = mask.where_(&eye, &inverse)?;
-                let ratio = self.matrix_norm(order, &[-2, -1], false, None)?
+                let ratio = self
+                    .matrix_norm(order, &[-2, -1], false, None)?
                     .mul(&inverse.matrix_norm(order, &[-2, -1], false, None)?)?;
                 let infinite = Tensor::full(&[], f64::INFINITY, ratio.dtype(), ratio.device())?;
                 singular.where_(&infinite, &ratio)

@@ -16,7 +16,8 @@ fn best_cuts(sizes: &[usize]) -> Vec<Vec<usize>> {
         for first in 0..count - span {
             let last = first + span;
             let cost_at = |cut: usize| {
-                let product = sizes[first] as u128 * sizes[cut + 1] as u128 * sizes[last + 1] as u128;
+                let product =
+                    sizes[first] as u128 * sizes[cut + 1] as u128 * sizes[last + 1] as u128;
                 costs[first][cut] + costs[cut + 1][last] + product
             };
             let cut = (first..last).min_by_key(|&cut| cost_at(cut)).unwrap_or(first);
@@ -47,7 +48,11 @@ impl Tensor {
         let (first, last) = (&tensors[0], &tensors[count - 1]);
         for (which, tensor) in [("first", first), ("last", last)] {
             if !matches!(tensor.rank(), 1 | 2) {
-                bail!(Runtime, "{op}: the {which} tensor must be 1D or 2D but got {}D", tensor.rank());
+                bail!(
+                    Runtime,
+                    "{op}: the {which} tensor must be 1D or 2D but got {}D",
+                    tensor.rank()
+                );
             }
         }
         let mut matrices: Vec<Tensor> = tensors.to_vec();
@@ -67,7 +72,9 @@ impl Tensor {
                 bail!(
                     Runtime,
                     "{op}: tensors {} and {at} with shapes {:?} and {:?} cannot be multiplied",
-                    at - 1, tensors[at - 1].shape(), tensors[at].shape()
+                    at - 1,
+                    tensors[at - 1].shape(),
+                    tensors[at].shape()
                 );
             }
             sizes.push(shape[1]);
@@ -90,7 +97,11 @@ impl Tensor {
             [single] => Ok(single.clone()),
             _ => {
                 if let Some(tensor) = tensors.iter().find(|tensor| tensor.rank() != 2) {
-                    bail!(Runtime, "chain_matmul: Tensor dimension is {}, expected 2 instead", tensor.rank());
+                    bail!(
+                        Runtime,
+                        "chain_matmul: Tensor dimension is {}, expected 2 instead",
+                        tensor.rank()
+                    );
                 }
                 Tensor::multi_dot(tensors)
             }
@@ -113,7 +124,8 @@ impl Tensor {
             bail!(
                 Runtime,
                 "{op}: inputs dimension {dim} must have length 3. Got {} and {}",
-                sizes[0], sizes[1]
+                sizes[0],
+                sizes[1]
             );
         }
         broadcast(op, &left, &right)?;
@@ -121,7 +133,8 @@ impl Tensor {
         let device = self.device();
         let turned = |x: &Tensor, order: [i64; 3]| -> Result<Tensor> {
             let index = Value::from_vec(order.to_vec(), [3usize].as_slice());
-            let index = crate::op::cast_host(&index, device.narrow(DType::I64))?.to_device(device)?;
+            let index =
+                crate::op::cast_host(&index, device.narrow(DType::I64))?.to_device(device)?;
             x.to_dtype(dtype)?.index_select(dim as i64, &Tensor::from_value(index))
         };
         let (next, previous) = ([1, 2, 0], [2, 0, 1]);

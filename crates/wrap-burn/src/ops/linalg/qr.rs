@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
-use super::{adjoint, batch, check_matrix, check_pair, diagonal, diagonal_matrix, identity, matrices};
+use super::{
+    adjoint, batch, check_matrix, check_pair, diagonal, diagonal_matrix, identity, matrices,
+};
 use crate::op::{Grads, Metas, Primitive, Saves, Values, Vjp, apply, apply1, one, single};
 use crate::tensor::Tensor;
 use crate::value::{Meta, Value};
@@ -111,7 +113,8 @@ fn tall(gq: Option<Tensor>, gr: Option<Tensor>, q: &Tensor, r: &Tensor) -> Resul
         return q.matmul(r)?.mul_scalar(0.0);
     };
     let upper = both.triu(0)?;
-    let hermitian = upper.add(&adjoint(&upper)?)?.sub(&diagonal_matrix(&diagonal(&upper)?.real()?)?)?;
+    let hermitian =
+        upper.add(&adjoint(&upper)?)?.sub(&diagonal_matrix(&diagonal(&upper)?.real()?)?)?;
     let turned = q.matmul(&hermitian)?;
     let inner = match gq {
         Some(gq) => gq.add(&turned)?,
@@ -147,14 +150,16 @@ impl Primitive for HouseholderProductOp {
                 Runtime,
                 "{op}: Expected batch dimensions of tau to be equal to input.shape[:-2], but got {:?} \
                  for input {:?}",
-                tau.shape, v.shape
+                tau.shape,
+                v.shape
             );
         }
         if tau.shape[tau.rank() - 1] > n {
             bail!(
                 Runtime,
                 "{op}: input.shape[-1] must be greater than or equal to tau.shape[-1], got {:?} and {:?}",
-                v.shape, tau.shape
+                v.shape,
+                tau.shape
             );
         }
         one(v.to_meta())
@@ -181,8 +186,12 @@ impl Primitive for HouseholderProductOp {
         let mut g = ctx.grad()?.clone();
         let column = |i: usize| -> Result<Tensor> {
             let below = v.slice(rank - 1, i, 1, 1)?.slice(rank - 2, i + 1, m - i - 1, 1)?;
-            let top = identity(m, v.dtype(), v.device())?.slice(0, 0, i + 1, 1)?.slice(1, i, 1, 1)?;
-            let top = top.expand_to("linalg.householder_product", &super::batched(batch(&shape), &[i + 1, 1]))?;
+            let top =
+                identity(m, v.dtype(), v.device())?.slice(0, 0, i + 1, 1)?.slice(1, i, 1, 1)?;
+            let top = top.expand_to(
+                "linalg.householder_product",
+                &super::batched(batch(&shape), &[i + 1, 1]),
+            )?;
             Tensor::cat(&[top, below], -2)
         };
         let factor = |i: usize| tau.slice(rank - 2, i, 1, 1)?.unsqueeze(-1);
@@ -194,12 +203,14 @@ impl Primitive for HouseholderProductOp {
             let next = last.sub(&reflector.matmul(&along)?.mul(&factor(i)?)?)?;
             products.push(next);
         }
-        let (mut columns, mut factors): (SmallVec<[Tensor; 8]>, SmallVec<[Tensor; 8]>) = Default::default();
+        let (mut columns, mut factors): (SmallVec<[Tensor; 8]>, SmallVec<[Tensor; 8]>) =
+            Default::default();
         for i in 0..k {
             let (reflector, factor) = (column(i)?, factor(i)?);
             let rest = &products[k - 1 - i];
             let along = adjoint(&reflector)?.matmul(rest)?;
-            let g_factor = g.mul(&reflector.matmul(&along)?.conj()?)?.sum(Some(&[-2, -1]), false)?.neg()?;
+            let g_factor =
+                g.mul(&reflector.matmul(&along)?.conj()?)?.sum(Some(&[-2, -1]), false)?.neg()?;
             factors.push(g_factor.unsqueeze(-1)?);
             let turned = factor.conj()?;
             let first = g.matmul(&adjoint(&along)?)?.mul(&turned)?;

@@ -93,11 +93,8 @@ impl Primitive for SolveOp {
 
     fn vjp(&self, ctx: &Vjp<'_>) -> Result<Grads> {
         let b = apply1(&SolveOp, &[&adjoint(&ctx.inputs[0])?, ctx.grad()?])?;
-        let a = if ctx.needs[0] {
-            Some(b.matmul(&adjoint(&ctx.outputs[0])?)?.neg()?)
-        } else {
-            None
-        };
+        let a =
+            if ctx.needs[0] { Some(b.matmul(&adjoint(&ctx.outputs[0])?)?.neg()?) } else { None };
         Ok(smallvec![a, Some(b)])
     }
 }
@@ -123,7 +120,11 @@ impl Primitive for SolveTriangularOp {
     }
 
     fn run(&self, inputs: &[&Value], out: &[Meta]) -> Result<Values> {
-        fn solved<T: LinalgElement>(op: &SolveTriangularOp, a: Strided<T>, b: Strided<T>) -> Vec<T> {
+        fn solved<T: LinalgElement>(
+            op: &SolveTriangularOp,
+            a: Strided<T>,
+            b: Strided<T>,
+        ) -> Vec<T> {
             kernels::linalg::solve_triangular(a, b, op.upper, op.unit)
         }
         let (a, b) = (inputs[0], inputs[1]);
@@ -185,9 +186,16 @@ impl Tensor {
 
     /// The solution `X` of `A X = B` (`X A = B` without `left`) for triangular `A`; with
     /// `unitriangular` its diagonal counts as ones.
-    pub fn solve_triangular(&self, b: &Tensor, upper: bool, left: bool, unitriangular: bool) -> Result<Tensor> {
+    pub fn solve_triangular(
+        &self,
+        b: &Tensor,
+        upper: bool,
+        left: bool,
+        unitriangular: bool,
+    ) -> Result<Tensor> {
         let op = "linalg.solve_triangular";
-        let transposed = |x: &Tensor| if left || x.rank() < 2 { Ok(x.clone()) } else { x.transpose(-2, -1) };
+        let transposed =
+            |x: &Tensor| if left || x.rank() < 2 { Ok(x.clone()) } else { x.transpose(-2, -1) };
         let (a, b) = same_batch(op, &transposed(self)?, &transposed(b)?)?;
         let primitive = SolveTriangularOp { upper: upper == left, unit: unitriangular };
         transposed(&apply1(&primitive, &[&a, &b])?)

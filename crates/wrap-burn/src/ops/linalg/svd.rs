@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 
-use super::{adjoint, batch, check_matrix, diagonal, diagonal_matrix, fault, identity, matrices, sum_of};
+use super::{
+    adjoint, batch, check_matrix, diagonal, diagonal_matrix, fault, identity, matrices, sum_of,
+};
+use crate::Result;
 use crate::op::{Grads, Metas, Primitive, Saves, Values, Vjp, apply, apply1, one, single};
 use crate::tensor::Tensor;
 use crate::value::{Meta, Value};
-use crate::Result;
 
 /// `U`, `S` and `V^H` with `A = U S V^H`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -16,9 +16,15 @@ pub(crate) fn noise(shape: &[usize], dtype: DType, salt: u64) -> Tensor {
     };
     if dtype.is_complex() {
         let data = (0..count).map(|_| num_complex::Complex::new(next(), next())).collect();
-        return Tensor::from_vec::<num_complex::Complex<f64>>(data, shape).unwrap().to_dtype(dtype).unwrap();
+        return Tensor::from_vec::<num_complex::Complex<f64>>(data, shape)
+            .unwrap()
+            .to_dtype(dtype)
+            .unwrap();
     }
-    Tensor::from_vec((0..count).map(|_| next()).collect::<Vec<f64>>(), shape).unwrap().to_dtype(dtype).unwrap()
+    Tensor::from_vec((0..count).map(|_| next()).collect::<Vec<f64>>(), shape)
+        .unwrap()
+        .to_dtype(dtype)
+        .unwrap()
 }
 
 type Function<'a> = &'a dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>;
@@ -88,7 +94,10 @@ fn compare(name: &str, f: Function<'_>, inputs: &[Tensor]) {
                 let expected = (shifted(STEP) - shifted(-STEP)) / (2.0 * STEP);
                 let found = if part == 0 { found.re } else { found.im };
                 let error = (expected - found).abs() / (1.0 + expected.abs());
-                assert!(error < 2e-5, "{name}: input {at}, element {k}.{part}: {found}, by differences {expected}");
+                assert!(
+                    error < 2e-5,
+                    "{name}: input {at}, element {k}.{part}: {found}, by differences {expected}"
+                );
             }
         }
     }
@@ -128,9 +137,13 @@ fn systems() {
         let v = noise(&[2, 3], dtype, 3);
         gradcheck("inv", &[a.clone()], true, &|x| Ok(vec![x[0].inv()?]));
         gradcheck("solve", &[a.clone(), b.clone()], true, &|x| Ok(vec![x[0].solve(&x[1], true)?]));
-        gradcheck("solve vectors", &[a.clone(), v.clone()], false, &|x| Ok(vec![x[0].solve(&x[1], true)?]));
+        gradcheck("solve vectors", &[a.clone(), v.clone()], false, &|x| {
+            Ok(vec![x[0].solve(&x[1], true)?])
+        });
         let right = b.transpose(0, 1).unwrap();
-        gradcheck("solve right", &[a.clone(), right.clone()], false, &|x| Ok(vec![x[0].solve(&x[1], false)?]));
+        gradcheck("solve right", &[a.clone(), right.clone()], false, &|x| {
+            Ok(vec![x[0].solve(&x[1], false)?])
+        });
         for upper in [false, true] {
             for unit in [false, true] {
                 gradcheck("solve_triangular", &[a.clone(), b.clone()], true, &|x| {
@@ -140,7 +153,9 @@ fn systems() {
             gradcheck("solve_triangular right", &[a.clone(), right.clone()], false, &|x| {
                 Ok(vec![x[0].solve_triangular(&x[1], upper, false, false)?])
             });
-            gradcheck("cholesky", &[a.clone()], true, &|x| Ok(vec![positive(&x[0])?.cholesky(upper)?]));
+            gradcheck("cholesky", &[a.clone()], true, &|x| {
+                Ok(vec![positive(&x[0])?.cholesky(upper)?])
+            });
             gradcheck("cholesky_solve", &[a.clone(), b.clone()], false, &|x| {
                 let factor = positive(&x[0])?.cholesky(upper)?;
                 Ok(vec![factor.cholesky_solve(&x[1], upper)?, factor.cholesky_inverse(upper)?])
@@ -155,8 +170,14 @@ fn systems() {
             });
             let (lu, pivots) = a.lu_factor().unwrap();
             let operator = if adjoint { super::adjoint(&a).unwrap() } else { a.clone() };
-            close(&lu.lu_solve(&pivots, &b, true, adjoint).unwrap(), &operator.solve(&b, true).unwrap());
-            close(&lu.lu_solve(&pivots, &right, false, adjoint).unwrap(), &operator.solve(&right, false).unwrap());
+            close(
+                &lu.lu_solve(&pivots, &b, true, adjoint).unwrap(),
+                &operator.solve(&b, true).unwrap(),
+            );
+            close(
+                &lu.lu_solve(&pivots, &right, false, adjoint).unwrap(),
+                &operator.solve(&right, false).unwrap(),
+            );
         }
     }
 }
@@ -166,9 +187,12 @@ fn determinants() {
     for dtype in FIELDS {
         let a = noise(&[2, 3, 3], dtype, 4);
         gradcheck("det", &[a.clone()], true, &|x| Ok(vec![x[0].det()?]));
-        gradcheck("slogdet", &[a.clone()], true, &|x| x[0].slogdet().map(|(sign, log)| vec![sign, log]));
+        gradcheck("slogdet", &[a.clone()], true, &|x| {
+            x[0].slogdet().map(|(sign, log)| vec![sign, log])
+        });
         gradcheck("logdet", &[a.clone()], true, &|x| Ok(vec![positive(&x[0])?.logdet()?]));
-        let exact = Tensor::from_vec(vec![1.0f64, 2.0, 3.0, 2.0, 4.0, 6.0, 1.0, 1.0, 1.0], &[3, 3]).unwrap();
+        let exact = Tensor::from_vec(vec![1.0f64, 2.0, 3.0, 2.0, 4.0, 6.0, 1.0, 1.0, 1.0], &[3, 3])
+            .unwrap();
         let exact = exact.to_dtype(dtype).unwrap();
         assert_eq!(exact.det().unwrap().to_vec::<f64>().unwrap(), [0.0]);
         gradcheck("det of a singular matrix", &[exact], false, &|x| Ok(vec![x[0].det()?]));
@@ -185,8 +209,12 @@ fn factorisations() {
             gradcheck("lu", &[a.clone()], m == n, &|x| x[0].lu().map(|(_, l, u)| vec![l, u]));
             let (q, r) = a.qr(QrMode::Reduced).unwrap();
             close(&q.matmul(&r).unwrap(), &a);
-            gradcheck("qr", &[a.clone()], true, &|x| x[0].qr(QrMode::Reduced).map(|(q, r)| vec![q, r]));
-            gradcheck("qr, Q only", &[a.clone()], false, &|x| x[0].qr(QrMode::Reduced).map(|(q, _)| vec![q]));
+            gradcheck("qr", &[a.clone()], true, &|x| {
+                x[0].qr(QrMode::Reduced).map(|(q, r)| vec![q, r])
+            });
+            gradcheck("qr, Q only", &[a.clone()], false, &|x| {
+                x[0].qr(QrMode::Reduced).map(|(q, _)| vec![q])
+            });
             let (_, r) = a.qr(QrMode::R).unwrap();
             assert_eq!(r.shape().as_slice(), [2, m.min(n), n]);
             for full in [false, true] {
@@ -203,7 +231,10 @@ fn factorisations() {
             }
             gradcheck("svdvals", &[a.clone()], true, &|x| Ok(vec![x[0].svdvals()?]));
             gradcheck("pinv", &[a.clone()], true, &|x| Ok(vec![x[0].pinv(None, None, false)?]));
-            assert_eq!(a.matrix_rank(None, None, false).unwrap().to_vec::<i64>().unwrap(), [m.min(n) as i64; 2]);
+            assert_eq!(
+                a.matrix_rank(None, None, false).unwrap().to_vec::<i64>().unwrap(),
+                [m.min(n) as i64; 2]
+            );
             let b = noise(&[2, m, 2], dtype, 7);
             gradcheck("lstsq", &[a.clone(), b], true, &|x| {
                 let solved = x[0].lstsq(&x[1], None, Some("gelsd"))?;
@@ -212,7 +243,9 @@ fn factorisations() {
             if m >= n {
                 let (v, tau) = a.geqrf().unwrap();
                 close(&v.householder_product(&tau).unwrap(), &q);
-                gradcheck("householder_product", &[v, tau], true, &|x| Ok(vec![x[0].householder_product(&x[1])?]));
+                gradcheck("householder_product", &[v, tau], true, &|x| {
+                    Ok(vec![x[0].householder_product(&x[1])?])
+                });
             }
         }
     }
@@ -227,7 +260,9 @@ fn eigenvalues() {
                 let (values, vectors) = hermitian(&x[0])?.eigh(lower)?;
                 Ok(vec![values, vectors.unary(Unary::Abs)?])
             });
-            gradcheck("eigvalsh", &[a.clone()], true, &|x| Ok(vec![hermitian(&x[0])?.eigvalsh(lower)?]));
+            gradcheck("eigvalsh", &[a.clone()], true, &|x| {
+                Ok(vec![hermitian(&x[0])?.eigvalsh(lower)?])
+            });
         }
         gradcheck("pinv of Hermitian matrices", &[a.clone()], false, &|x| {
             Ok(vec![hermitian(&x[0])?.pinv(None, None, true)?])
@@ -258,13 +293,24 @@ fn norms() {
             });
         }
         let inf = f64::INFINITY;
-        for order in [1.0, -1.0, 2.0, -2.0, inf, -inf].map(NormOrder::Number).into_iter().chain([NormOrder::Fro, NormOrder::Nuc]) {
+        for order in [1.0, -1.0, 2.0, -2.0, inf, -inf]
+            .map(NormOrder::Number)
+            .into_iter()
+            .chain([NormOrder::Fro, NormOrder::Nuc])
+        {
             for (dims, keep) in [([-2, -1], false), ([2, 0], true), ([0, 1], false)] {
-                gradcheck("matrix_norm", &[a.clone()], false, &|x| Ok(vec![x[0].matrix_norm(order, &dims, keep, None)?]));
+                gradcheck("matrix_norm", &[a.clone()], false, &|x| {
+                    Ok(vec![x[0].matrix_norm(order, &dims, keep, None)?])
+                });
             }
         }
         let square = noise(&[2, 3, 3], dtype, 10);
-        for order in [None, Some(NormOrder::Number(-2.0)), Some(NormOrder::Number(1.0)), Some(NormOrder::Fro)] {
+        for order in [
+            None,
+            Some(NormOrder::Number(-2.0)),
+            Some(NormOrder::Number(1.0)),
+            Some(NormOrder::Fro),
+        ] {
             gradcheck("cond", &[square.clone()], false, &|x| Ok(vec![x[0].cond(order)?]));
         }
     }
@@ -274,7 +320,10 @@ fn norms() {
     let slope = grad(&[norm], &[zeros.clone()], &[None], false, false).unwrap().remove(0).unwrap();
     assert_eq!(slope.to_vec::<f64>().unwrap(), [0.0; 3]);
     let singular = Tensor::from_vec(vec![1.0f64, 2.0, 2.0, 4.0], &[2, 2]).unwrap();
-    assert_eq!(singular.cond(Some(NormOrder::Number(1.0))).unwrap().to_vec::<f64>().unwrap(), [f64::INFINITY]);
+    assert_eq!(
+        singular.cond(Some(NormOrder::Number(1.0))).unwrap().to_vec::<f64>().unwrap(),
+        [f64::INFINITY]
+    );
     assert_eq!(singular.matrix_rank(None, None, false).unwrap().to_vec::<i64>().unwrap(), [1]);
 }
 
@@ -288,7 +337,8 @@ fn products_and_shapes() {
     let embedded = x.diag_embed(1, 0, 2).unwrap();
     assert_eq!(embedded.shape().as_slice(), [4, 2, 4]);
     close(&embedded.diagonal(1, 0, 2).unwrap(), &x);
-    let chain = [noise(&[3], DType::F64, 1), noise(&[3, 2], DType::F64, 2), noise(&[2, 4], DType::F64, 3)];
+    let chain =
+        [noise(&[3], DType::F64, 1), noise(&[3, 2], DType::F64, 2), noise(&[2, 4], DType::F64, 3)];
     gradcheck("multi_dot", &chain, false, &|x| Ok(vec![Tensor::multi_dot(x)?]));
     let block = noise(&[2, 3, 6], DType::F64, 13);
     let inverse = block.tensorinv(2).unwrap();

@@ -1,0 +1,118 @@
+# Every command of the project. `make` alone lists them.
+#
+# Needs Rust, Python >= 3.10 and make; everything else goes into virtual environments beside this
+# file, except what Cargo builds: that goes to CARGO_TARGET_DIR, which survives `make clean`.
+
+PYTHON ?= python3
+# Backends to build. CI sets cpu,wgpu,cuda for everything, so that one build serves all targets.
+PYBURN_FEATURES ?= cpu
+# What `make test-gpu` tests: wgpu or cuda.
+DEVICE ?= wgpu
+export CARGO_TARGET_DIR ?= $(HOME)/.cache/pyburn/target
+
+VENV := $(CURDIR)/.venv
+PARITY := $(CURDIR)/.venv-parity
+BIN := $(VENV)/bin
+MODULE := python/pyburn/_core
+
+comma := ,
+CRATES := -p kernels -p wrap-burn -p pyburn
+# Cargo unifies features over the crates of one command: asked for the same ones everywhere, it
+# compiles a dependency once.
+ENGINE_FEATURES = $(subst $(comma),$(comma)wrap-burn/,wrap-burn/$(PYBURN_FEATURES))
+MODULE_FEATURES = pyo3/extension-module,$(PYBURN_FEATURES)
+# As maturin sets them: PyO3 is compiled again when they change.
+PYO3_ENV = PYO3_PYTHON=$(BIN)/python
+MATURIN = env -u CONDA_PREFIX VIRTUAL_ENV=$(VENV) $(BIN)/maturin
+
+.PHONY: help demo test test-gpu wheel parity bench check format fmt clippy test-rust lint types \
+	stubs docs develop clean
+.DELETE_ON_ERROR:
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: develop $(VENV)/.demo ## build for the CPU, train a network on handwritten digits
+	$(BIN)/python examples/digits.py --out out/digits.png
+
+test: develop $(VENV)/.test ## build for the CPU and run the Python tests
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-gpu: $(VENV)/.test ## build for GPUs and run the device tests on the adapter that is there
+	@$(MAKE) --no-print-directory develop PYBURN_FEATURES=$(if $(findstring $(DEVICE),\
+		$(PYBURN_FEATURES)),$(PYBURN_FEATURES),$(PYBURN_FEATURES)$(comma)$(DEVICE))
+	$(BIN)/python tools/show_device.py $(DEVICE)
+	PYBURN_TEST_DEVICE=$(DEVICE) $(BIN)/python -m pytest tests/device $(PYTEST_ARGS)
+
+wheel: $(VENV)/.build ## build the wheel with all backends into dist/
+	rm -rf dist
+	$(MATURIN) build --release --features pyo3/extension-module,cpu,wgpu,cuda --out dist
+
+parity: develop $(PARITY)/.ready ## compare with PyTorch over its own database of operators
+	PYTHONPATH=python $(PARITY)/bin/python -m tests.parity.opdb $(PARITY_ARGS)
+
+bench: develop $(PARITY)/.ready ## time calls beside PyTorch
+	PYTHONPATH=python $(PARITY)/bin/python benches/overhead.py $(BENCH_ARGS)
+
+check: fmt lint stubs types clippy test-rust ## formats, lints, types, stubs and the Rust tests
+
+format: $(VENV)/.check ## format Rust and Python
+	cargo fmt --all
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+docs: develop $(VENV)/.test ## build the Rust documentation, run the code in the guides
+	$(PYO3_ENV) RUSTDOCFLAGS="-D warnings" cargo doc --release --no-deps -p kernels -p wrap-burn \
+		--features $(ENGINE_FEATURES)
+	$(BIN)/python -m pytest tests/docs
+	@echo "Rust documentation: $(CARGO_TARGET_DIR)/doc/wrap_burn/index.html"
+
+clean: ## remove what is built in this folder (Cargo's folder stays)
+	rm -rf $(VENV) $(PARITY) dist out $(MODULE).abi3.so .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The parts of `check`.
+
+fmt:
+	cargo fmt --all --check
+
+clippy: $(VENV)/.build
+	$(PYO3_ENV) cargo clippy --release $(CRATES) --all-targets \
+		--features $(ENGINE_FEATURES),pyo3/extension-module -- -D warnings
+
+test-rust: $(VENV)/.build
+	$(PYO3_ENV) cargo test --release -p kernels -p wrap-burn --features $(ENGINE_FEATURES)
+
+lint: $(VENV)/.check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.check
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+stubs: develop $(VENV)/.check
+	$(BIN)/python tools/check_stubs.py
+
+# The native module in python/pyburn, which the virtual environment looks at. It is removed first:
+# after a failed build there is none, rather than an old one that tests pass on.
+develop: $(VENV)/.build
+	rm -f $(MODULE).abi3.so
+	$(MATURIN) develop --release --features $(MODULE_FEATURES)
+
+# Virtual environments: one stamp for each group of packages in pyproject.toml.
+
+$(BIN)/python:
+	@cargo --version >/dev/null || { echo "Rust is missing: https://rustup.rs" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+		|| { echo "$(PYTHON) is older than 3.10; try make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+$(VENV)/.%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --group $*
+	@touch $@
+
+$(PARITY)/.ready: tests/parity/requirements.txt
+	test -x $(PARITY)/bin/python || $(PYTHON) -m venv $(PARITY)
+	$(PARITY)/bin/python -m pip install --quiet -r $<
+	@touch $@

@@ -1,0 +1,1 @@
+"""The op suite: one row for each public op, checked against NumPy and SciPy."""
