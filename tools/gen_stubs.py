@@ -1,242 +1,476 @@
 """Writes ``python/pyburn/_core.pyi``: the types of the native module.
 
 Three sources say what is in it. The loaded package knows every name, the arguments' names and
-defaults, the documentation, and the Python functions that are attached to ``Tensor`` at import. The
-Rust sources (``rust_signatures``) know the types of native functions. The Python sources hold the
+defaults, the documentation, and the Python functions attached to ``Tensor`` at import. The Rust
+sources know the types of native functions (``rust_signatures``). The Python sources hold the
 annotations of attached functions and their overloads.
 
 Run it after a change of the native module or of a function with ``@method``; ``check_stubs.py``
-compares.
+fails until then.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import importlib
 import inspect
 import keyword
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Iterable
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import rust_signatures
 from rust_signatures import Signature, Sources
+from stub_tables import ALIASES, ARGUMENTS, IMPORTS, PRECISE, RESULTS
 
 sys.path.insert(0, str(rust_signatures.ROOT / "python"))
-
-import pyburn  # noqa: E402
-from pyburn import _core  # noqa: E402
+_core: Any = importlib.import_module("pyburn")._core
 
 STUB = rust_signatures.ROOT / "python" / "pyburn" / "_core.pyi"
+HEADER = '"""Types of the native module. Written by tools/gen_stubs.py: change that, not this."""'
 
-# Rust types as Python's: of arguments, and of results.
-ARGUMENTS = {
-    "T": "Tensor",
-    "PyRef<PyDType>": "dtype",
-    "Op": "Tensor | Number",
-    "Number": "Tensor | Number",
-    "Ints": "int | Sequence[int]",
-    "Sizes": "int | Sequence[int]",
-    "BinsArg": "int | Tensor",
-    "Order": "float | str",
-    "Source": "Generator",
-    "DTypeArg": "DTypeLike",
-    "DeviceArg": "DeviceLike",
-    "str": "str",
-    "String": "str",
-    "bool": "bool",
-    "f64": "float",
-    "[u8]": "bytes",
-    "Bound<PyAny>": "Any",
-    "Py<PyAny>": "Any",
-    "PyAny": "Any",
-    **dict.fromkeys(["i32", "i64", "u32", "u64", "usize", "isize"], "int"),
-}
-RESULTS = {
-    "": "None",
-    "()": "None",
-    "Tensor": "Tensor",
-    "PyTensor": "Tensor",
-    "Self": "Self",
-    "Bound<Self>": "Self",
-    "PyDType": "dtype",
-    "PyDevice": "device",
-    "PyNode": "Node",
-    "PyGenerator": "Generator",
-    "RemovableHandle": "RemovableHandle",
-    "String": "str",
-    "str": "str",
-    "bool": "bool",
-    "f64": "float",
-    "Bound<PyBytes>": "bytes",
-    "Bound<PyDict>": "dict[str, Any]",
-    "Py<PyDict>": "dict[str, Any]",
-    "Bound<PyType>": "type[Self]",
-    "Bound<PyAny>": "Any",
-    "Py<PyAny>": "Any",
-    **dict.fromkeys(["i32", "i64", "u32", "u64", "usize"], "int"),
-}
-
-# Where Rust sees no more than a Python object. `{doc}` is the place of the documentation.
-MEMORY_FORMAT = "memory_format: memory_format | None = None"
-SAME = "def {name}(self, *{arg}: int | Sequence[int]{more}) -> Tensor:{doc}"
-PRECISE = {
-    "Tensor.shape": "@property\ndef shape(self) -> Size:{doc}",
-    "Tensor.size": (
-        "@overload\ndef size(self, dim: None = None) -> Size:{doc}\n"
-        "@overload\ndef size(self, dim: int) -> int: ..."
-    ),
-    "Tensor.stride": (
-        "@overload\ndef stride(self, dim: None = None) -> tuple[int, ...]:{doc}\n"
-        "@overload\ndef stride(self, dim: int) -> int: ..."
-    ),
-    "Tensor.item": "def item(self) -> int | float:{doc}",
-    "Tensor.numpy": "def numpy(self, *, force: bool = False) -> NDArray[Any]:{doc}",
-    "Tensor.__array__": (
-        "def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]: ..."
-    ),
-    "Tensor.__int__": "def __int__(self) -> int: ...",
-    "Tensor.__complex__": "def __complex__(self) -> complex: ...",
-    "Tensor.__getitem__": "def __getitem__(self, index: Index, /) -> Tensor: ...",
-    "Tensor.__setitem__": (
-        "def __setitem__(\n    self, index: Index, "
-        "value: Tensor | Number | Sequence[Any] | NDArray[Any], /\n) -> None: ..."
-    ),
-    "Tensor.__class_getitem__": "def __class_getitem__(cls, item: Any, /) -> type[Self]: ...",
-    "Tensor.is_contiguous": f"def is_contiguous(self, {MEMORY_FORMAT}) -> bool:{{doc}}",
-    "Tensor.contiguous": f"def contiguous(self, *, {MEMORY_FORMAT}) -> Self:{{doc}}",
-    "Tensor.clone": f"def clone(self, *, {MEMORY_FORMAT}) -> Tensor:{{doc}}",
-    "Tensor.register_hook": (
-        "def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:{doc}"
-    ),
-    "Tensor.register_post_accumulate_grad_hook": (
-        "def register_post_accumulate_grad_hook(\n"
-        "    self, hook: Callable[[Tensor], None]\n) -> RemovableHandle:{doc}"
-    ),
-    "Tensor.backward": (
-        "def backward(\n    self,\n    gradient: Tensor | None = None,\n"
-        "    retain_graph: bool | None = None,\n    create_graph: bool = False,\n"
-        "    inputs: Tensor | Sequence[Tensor] | None = None,\n) -> None:{doc}"
-    ),
-    "Tensor.to": (
-        "@overload\ndef to(self, dtype: DTypeLike, non_blocking: bool = False, copy: bool = False, "
-        f"*, {MEMORY_FORMAT}) -> Tensor:{{doc}}\n"
-        "@overload\ndef to(self, other: Tensor, non_blocking: bool = False, copy: bool = False, "
-        f"*, {MEMORY_FORMAT}) -> Tensor: ...\n"
-        "@overload\ndef to(self, device: DeviceLike | None = None, dtype: DTypeLike | None = None, "
-        f"non_blocking: bool = False, copy: bool = False, *, {MEMORY_FORMAT}) -> Tensor: ..."
-    ),
-    "Tensor.view": (
-        "@overload\ndef view(self, dtype: dtype, /) -> Tensor:{doc}\n"
-        "@overload\ndef view(self, *, dtype: dtype) -> Tensor: ...\n"
-        "@overload\ndef view(self, *shape: int | Sequence[int]) -> Tensor: ..."
-    ),
-    "Tensor.reshape": SAME.replace("{arg}", "shape").replace("{more}", ""),
-    "Tensor.permute": SAME.replace("{arg}", "dims").replace("{more}", ""),
-    "Tensor.expand": SAME.replace("{arg}", "sizes").replace("{more}", ", implicit: bool = False"),
-    "Tensor.__dlpack__": (
-        "def __dlpack__(\n    self,\n    *,\n    stream: int | None = None,\n"
-        "    max_version: tuple[int, int] | None = None,\n"
-        "    dl_device: tuple[int, int] | None = None,\n    copy: bool | None = None,\n"
-        ") -> CapsuleType: ..."
-    ),
-    "Node.next_functions": (
-        "@property\ndef next_functions(self) -> tuple[tuple[Node | None, int], ...]:{doc}"
-    ),
-    "_record_function": (
-        "def _record_function(\n    class_: type[Any],\n    context: Any,\n    name: str,\n"
-        "    inputs: Sequence[Tensor],\n    outputs: Sequence[Tensor],\n"
-        "    differentiable: Sequence[bool],\n    saved: Sequence[Tensor | None],\n    /,\n"
-        ") -> bool:{doc}"
-    ),
-    "_register_size": "def _register_size(class_: type[tuple[int, ...]], /) -> None:{doc}",
-}
-
-HEADER = '''"""Types of the native module. Written by tools/gen_stubs.py: change that, not this."""
-
-{imports}
-
-_Index: TypeAlias = SupportsIndex | slice | EllipsisType | Tensor | Sequence[Any] | NDArray[Any] | None
-_Operand: TypeAlias = Tensor | Number | NDArray[Any] | np.generic
-_dtype: TypeAlias = dtype
-_device: TypeAlias = device
-
-__version__: str
-UNARY: list[str]
-'''
-IMPORTS = {
-    "Any": "typing",
-    "Callable": "collections.abc",
-    "CapsuleType": "typing_extensions",
-    "DTypeLike": "pyburn._dtypes",
-    "DeviceLike": "pyburn._dtypes",
-    "EllipsisType": "types",
-    "Incomplete": "_typeshed",
-    "NDArray": "numpy.typing",
-    "Number": "pyburn._dtypes",
-    "Self": "typing_extensions",
-    "Sequence": "collections.abc",
-    "Size": "pyburn._size",
-    "SupportsIndex": "typing",
-    "TypeAlias": "typing",
-    "memory_format": "pyburn._dtypes",
-    "overload": "typing",
-}
+OPERATORS = "add sub mul truediv floordiv mod and or xor lshift rshift pow matmul".split()
 COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
-OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor")
-OPERATORS += ("lshift", "rshift", "pow", "matmul")
+# Object's own, and slots that exist although nothing is behind them.
+LEFT_OUT = {"__dict__", "__doc__", "__module__", "__delitem__", "__rmatmul__", "__weakref__"}
+
+Resolve = Callable[[str], tuple[str, str]]
+"""Gives the module and the name there of a name in some source."""
 
 
-class Imports:
-    """The names that the stub's annotations use, and how they are spelled in it."""
+class Names(ast.NodeTransformer):
+    """Turns names in annotations into the stub's, and remembers what it has to import.
 
-    def __init__(self, tensor: set[str], module: set[str]) -> None:
-        self.taken = tensor | module
-        self.lines: set[tuple[str, str, str]] = set()
+    In the stub's class ``Tensor``, ``float`` is a method and ``dtype`` a property, so names that a
+    member or function has too are spelled differently.
+    """
+
+    def __init__(self, taken: set[str]) -> None:
+        self.taken = taken
+        self.imported: set[tuple[str, str, str]] = set()
+        self.resolve: Resolve = from_tables
 
     def spell(self, module: str, name: str) -> str:
-        """A name of a module as the stub writes it; imported if need be."""
+        """A name of a module as the stub writes it."""
         if module == "builtins":
             return f"builtins.{name}" if name in self.taken else name
-        if module == "pyburn._core":
-            return f"_{name}" if name in ("dtype", "device") else name
         own = f"_{name}" if name in self.taken else name
-        self.lines.add((module, name, own))
+        if module != "pyburn._core":
+            self.imported.add((module, name, own))
         return own
 
-    def known(self, text: str) -> str:
-        """An annotation or signature in the names of this file's tables, as the stub writes it."""
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.parse(self.spell(*self.resolve(node.id)), mode="eval").body
 
-        def one(found: re.Match[str]) -> str:
-            word = found[0]
-            if word in IMPORTS:
-                return self.spell(IMPORTS[word], word)
-            if word in ("Index", "Operand"):
-                return f"_{word}"
-            after_colon = re.search(r"(?:[:|\[,]|->)\s*$", text[: found.start()])
-            if after_colon and not re.match(r"\s*[:=(]", text[found.end() :]):
-                if word in ("dtype", "device"):
-                    return f"_{word}"
-                if isinstance(getattr(builtins, word, None), type):
-                    return self.spell("builtins", word)
-            if after_colon and isinstance(getattr(builtins, word, None), type):
-                # `x: int = 0` has its type before the equal sign.
-                if re.match(r"\s*=", text[found.end() :]) and text[: found.start()].rstrip()[-1] in ":|":
-                    return self.spell("builtins", word)
-            return word
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        # A quoted part of an annotation, unless it is an argument of Literal.
+        return node
 
-        return re.sub(r"(?<![\w.\"'])[A-Za-z]\w*", one, text)
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        if isinstance(node.value, ast.Name) and node.value.id == "Literal":
+            node.value = self.visit_Name(node.value)
+            return node
+        self.generic_visit(node)
+        return node
 
-    def text(self) -> str:
+    def annotation(self, text: str, resolve: Resolve) -> str:
+        """An annotation in the stub's names."""
+        self.resolve = resolve
+        return ast.unparse(self.visit(ast.parse(text, mode="eval").body))
+
+    def function(self, node: ast.FunctionDef, resolve: Resolve) -> ast.FunctionDef:
+        """A function whose annotations are in the stub's names."""
+        self.resolve = resolve
+        arguments = node.args
+        listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        for argument in [*listed, arguments.vararg, arguments.kwarg]:
+            if argument and argument.annotation:
+                argument.annotation = self.visit(argument.annotation)
+        if node.returns:
+            node.returns = self.visit(node.returns)
+        return node
+
+    def imports(self) -> str:
         """The import statements."""
-        modules: dict[str, list[str]] = {}
-        for module, name, own in sorted(self.lines):
-            modules.setdefault(module, []).append(name if name == own else f"{name} as {own}")
-        lines = ["import builtins", "import numpy as np"]
-        lines += [f"from {module} import {', '.join(names)}" for module, names in modules.items()]
+        lines = ["import builtins"]
+        for module, name, own in sorted(self.imported):
+            lines.append(f"from {module} import {name}" + (f" as {own}" if own != name else ""))
         return "\n".join(lines)
+
+
+def from_tables(name: str) -> tuple[str, str]:
+    """Where a name in ``stub_tables`` comes from."""
+    if name in IMPORTS:
+        return IMPORTS[name], name
+    if isinstance(getattr(builtins, name, None), type):
+        return "builtins", name
+    if hasattr(_core, name) or f"\n{name}: TypeAlias" in ALIASES:
+        return "pyburn._core", name
+    raise LookupError(f"stub_tables: {name} is not known; hint: say in IMPORTS where it is from")
+
+
+@cache
+def syntax(module: str) -> ast.Module:
+    """A module's source, taken apart."""
+    return ast.parse(inspect.getsource(sys.modules[module]))
+
+
+@cache
+def names_of(module: str) -> dict[str, tuple[str, str]]:
+    """Where the names of a module come from, also those imported for annotations only."""
+    found: dict[str, tuple[str, str]] = {}
+    for node in ast.walk(syntax(module)):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for each in node.names:
+                found[each.asname or each.name] = (node.module, each.name)
+        elif isinstance(node, ast.Import):
+            for each in node.names:
+                found[each.asname or each.name] = ("", each.asname or each.name)
+    for node in syntax(module).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found.setdefault(node.name, (module, node.name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.setdefault(node.target.id, (module, node.target.id))
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, (module, target.id))
+    return found
+
+
+def from_module(module: str) -> Resolve:
+    """Resolves the names of annotations in a Python module."""
+
+    def resolve(name: str) -> tuple[str, str]:
+        home, own = names_of(module).get(name, ("builtins", name))
+        if home == "" and own == "builtins":
+            return "pyburn._core", "builtins"
+        if home.startswith("pyburn") and own in IMPORTS and IMPORTS[own].startswith("pyburn"):
+            home = IMPORTS[own]
+        elif home.startswith("pyburn") and isinstance(getattr(_core, own, None), type):
+            # The native module's classes, under whichever name they were imported.
+            home = "pyburn._core"
+        return home, own
+
+    return resolve
+
+
+def python_type(rust: str, table: dict[str, str], many: str) -> str:
+    """A Rust type as Python's; ``many`` is what a vector becomes."""
+    if rust in table:
+        return table[rust]
+    wrapped = re.match(r"(PyResult|Result|Option|Vec)<(.*)>$", rust)
+    if wrapped:
+        inner = python_type(wrapped[2], table, many)
+        if wrapped[1] == "Option":
+            return f"{inner} | None"
+        return many.format(inner) if wrapped[1] == "Vec" else inner
+    if rust.startswith("("):
+        parts = [python_type(part, table, many) for part in rust_signatures.split(rust[1:-1])]
+        return f"tuple[{', '.join(parts)}]"
+    raise LookupError(f"the Rust type {rust} is not known; hint: add it to stub_tables.py")
+
+
+def document(text: str | None, indent: str) -> str:
+    """The first sentence of a documentation as the body of a function."""
+    if not text:
+        return f"\n{indent}    ..."
+    first = " ".join(text.strip().split("\n\n")[0].split())
+    return f'\n{indent}    """{first}"""'.replace("\\", "\\\\")
+
+
+def signature_of(function: Any, name: str) -> inspect.Signature:
+    """The signature of a function; of operators the one that all of them have."""
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        raise LookupError(f"{name}: Python cannot tell its signature") from None
+
+
+class Writer:
+    """Collects the text of the stub."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        members = {name for name in vars(_core.Tensor) if not name.startswith("__")}
+        functions = {name for name in dir(_core) if inspect.isbuiltin(getattr(_core, name))}
+        self.names = Names(members | functions)
+
+    def native(self, rust: Signature, function: Any, name: str, owner: str) -> str:
+        """A native function: names and defaults from Python, types from Rust."""
+        label = f"{owner}.{name}" if owner else name
+        if label in PRECISE:
+            return self.precise(label, function)
+        parts: list[str] = []
+        star = False
+        for parameter in signature_of(function, label).parameters.values():
+            if parameter.name in ("self", "cls"):
+                parts.append(parameter.name)
+                continue
+            if keyword.iskeyword(parameter.name):
+                raise LookupError(f"{label}: an argument cannot be called {parameter.name}")
+            if parameter.name not in rust.arguments:
+                raise LookupError(f"{label}: no type of {parameter.name} in the Rust sources")
+            kind = python_type(rust.arguments[parameter.name], ARGUMENTS, "Sequence[{}]")
+            if parameter.kind is parameter.KEYWORD_ONLY and not star:
+                parts.append("*")
+            star |= parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+            mark = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+            text = f"{mark}{parameter.name}: {self.names.annotation(kind, from_tables)}"
+            if parameter.default is not parameter.empty:
+                # Python shows `...` for a negative number.
+                written = re.search(rf"\b{parameter.name} = (-[\d.]+)", rust.attributes)
+                text += f" = {written[1] if written else repr(parameter.default)}"
+            parts.append(text)
+        many = "list[{}]"
+        kind = rust.result
+        if kind.startswith("table:"):
+            many, kind = "tuple[{}, ...]", kind.removeprefix("table:")
+        result = self.names.annotation(python_type(kind, RESULTS, many), from_tables)
+        return self.define(name, parts, result, inspect.getdoc(function), owner)
+
+    def define(
+        self, name: str, parts: Iterable[str], result: str, doc: str | None, owner: str
+    ) -> str:
+        """The text of one function."""
+        indent = "    " if owner else ""
+        body = document(None if name.startswith("__") else doc, indent)
+        return f"{indent}def {name}({', '.join(parts)}) -> {result}:{body}\n"
+
+    def precise(self, label: str, function: Any) -> str:
+        """A function whose signature is written in the tables."""
+        doc = inspect.getdoc(function)
+        lines: list[str] = []
+        for at, node in enumerate(ast.parse(textwrap.dedent(PRECISE[label])).body):
+            if not isinstance(node, ast.FunctionDef):
+                raise TypeError(f"stub_tables: {label} is not a function")
+            lines.append(self.render(node, from_tables, doc if at == 0 else None))
+        text = "\n".join(lines)
+        return textwrap.indent(text, "    ") if "." in label else text
+
+    def render(self, node: ast.FunctionDef, resolve: Resolve, doc: str | None) -> str:
+        """A function from its syntax, with another documentation."""
+        node = self.names.function(node, resolve)
+        for decorator in node.decorator_list:
+            if isinstance(decorator, ast.Name) and decorator.id == "overload":
+                decorator.id = self.names.spell("typing", "overload")
+        shown = doc and not node.name.startswith("__")
+        text = " ".join((doc or "").strip().split("\n\n")[0].split())
+        node.body = [ast.Expr(ast.Constant(text if shown else ...))]
+        return ast.unparse(node)
+
+    def attached(self, name: str, function: Any) -> str:
+        """A Python function attached to the class."""
+        base = inspect.unwrap(function)
+        if not inspect.isfunction(base):
+            raise LookupError(f"Tensor.{name}: neither native nor written in Python")
+        resolve = from_module(base.__module__)
+        doc = inspect.getdoc(function)
+        changes = name.endswith("_") and not name.endswith("__")
+        overloads = [] if changes else overloads_of(base)
+        lines: list[str] = []
+        for at, node in enumerate(overloads):
+            first = (node.args.posonlyargs + node.args.args)[0]
+            first.arg, first.annotation, node.name = "self", None, name
+            node.decorator_list = [ast.Name("overload")]
+            lines.append(textwrap.indent(self.render(node, resolve, doc if not at else None), "    "))
+        if lines:
+            return "\n".join(lines) + "\n"
+        generated = changes and function is not base
+        parts = self.parameters(base, resolve, without="out" if generated else "")
+        result = self.annotation(inspect.signature(base).return_annotation, resolve)
+        if changes and result == "Tensor":
+            result = self.names.annotation("Self", from_tables)
+        return self.define(name, parts, result, doc, "Tensor")
+
+    def annotation(self, written: Any, resolve: Resolve) -> str:
+        """An annotation of a Python function in the stub's names."""
+        if written is inspect.Signature.empty:
+            return self.names.annotation("Incomplete", from_tables)
+        return self.names.annotation(str(written), resolve)
+
+    def parameters(
+        self, function: Any, resolve: Resolve, first: str | None = "self", without: str = ""
+    ) -> list[str]:
+        """The parameters of a Python function, the first one under another name."""
+        parts: list[str] = []
+        star = False
+        listed = list(inspect.signature(function).parameters.values())
+        for at, parameter in enumerate(listed):
+            last_positional = parameter.kind is parameter.POSITIONAL_ONLY and (
+                at + 1 == len(listed) or listed[at + 1].kind is not parameter.POSITIONAL_ONLY
+            )
+            if parameter.name != without:
+                if parameter.kind is parameter.KEYWORD_ONLY and not star:
+                    parts.append("*")
+                star |= parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+                marks = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
+                text = marks.get(parameter.kind, "") + parameter.name
+                if at == 0 and first:
+                    text = first
+                else:
+                    text += f": {self.annotation(parameter.annotation, resolve)}"
+                if parameter.default is not parameter.empty:
+                    plain = isinstance(parameter.default, int | float | str | None)
+                    text += f" = {parameter.default!r}" if plain else " = ..."
+                parts.append(text)
+            if last_positional:
+                parts.append("/")
+        return parts
+
+    def operator(self, name: str) -> str | None:
+        """The methods behind operators, which Python knows without signatures."""
+        operand = self.names.annotation("Operand", from_tables)
+        own = self.names.annotation("Self", from_tables)
+        if name in COMPARISONS:
+            note = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
+            return f"    def {name}(self, other: {operand} | None, /) -> Tensor: ...{note}\n"
+        bare = name.strip("_")
+        if bare in OPERATORS or bare.removeprefix("r") in OPERATORS:
+            return f"    def {name}(self, other: {operand}, /) -> Tensor: ...\n"
+        if bare.removeprefix("i") in OPERATORS:
+            return f"    def {name}(self, other: {operand}, /) -> {own}: ...\n"
+        return None
+
+    def member(self, owner: str, name: str, value: Any) -> str | None:
+        """One member of a class."""
+        known = self.sources.members.get(owner, {})
+        if owner == "Tensor" and (text := self.operator(name)):
+            return text
+        if isinstance(value, classmethod | staticmethod):
+            value = value.__func__
+            decorator = type(vars(_core.Tensor)[name]).__name__
+            first = {"classmethod": "cls"}.get(decorator)
+            parts = self.parameters(value, from_module(value.__module__), first)
+            result = inspect.signature(value).return_annotation
+            text = self.annotation(result, from_module(value.__module__))
+            return f"    @{decorator}\n" + self.define(
+                name, parts, text, inspect.getdoc(value), owner
+            )
+        if isinstance(value, property):
+            return self.property(name, value)
+        if inspect.isfunction(inspect.unwrap(value)):
+            return self.attached(name, value)
+        if isinstance(value, int):
+            return f"    {name}: {self.names.annotation('int', from_tables)}\n"
+        rust = known.get(getattr(value, "__name__", name)) or known.get(name)
+        if rust is None:
+            return None
+        if f"{owner}.{name}" in PRECISE:
+            return self.precise(f"{owner}.{name}", value)
+        if inspect.isgetsetdescriptor(value):
+            kind = self.names.annotation(python_type(rust.result, RESULTS, "list[{}]"), from_tables)
+            text = "    @property\n" + self.define(name, ["self"], kind, value.__doc__, owner)
+            if rust.setter:
+                given = python_type(rust.setter, ARGUMENTS, "Sequence[{}]")
+                given = self.names.annotation(given, from_tables)
+                text += f"    @{name}.setter\n    def {name}(self, value: {given}) -> None: ...\n"
+            return text
+        if name == "__new__":
+            return self.native(rust, getattr(_core, owner), name, owner).replace("(", "(cls, ", 1)
+        return self.native(rust, value, name, owner)
+
+    def property(self, name: str, value: Any) -> str:
+        """A property that Python code attached, over a Python or a native function."""
+        getter = inspect.unwrap(value.fget)
+        if inspect.isfunction(getter):
+            resolve = from_module(getter.__module__)
+            kind = self.annotation(inspect.signature(getter).return_annotation, resolve)
+        else:
+            rust = self.sources.functions[getter.__name__]
+            kind = python_type(rust.result.removeprefix("table:"), RESULTS, "tuple[{}, ...]")
+            kind = self.names.annotation(kind, from_tables)
+        text = "    @property\n" + self.define(name, ["self"], kind, value.__doc__, "Tensor")
+        if value.fset is not None:
+            resolve = from_module(value.fset.__module__)
+            (_, given) = inspect.signature(value.fset).parameters.values()
+            given = self.annotation(given.annotation, resolve)
+            text += f"    @{name}.setter\n    def {name}(self, value: {given}) -> None: ...\n"
+        return text
+
+    def class_(self, name: str) -> str:
+        """A class of the native module."""
+        kind = getattr(_core, name)
+        bases = ", ".join(base.__name__ for base in kind.__bases__ if base is not object)
+        lines = [f"class {name}({bases}):" if bases else f"class {name}:"]
+        lines.append(f'    """{inspect.getdoc(kind)}"""')
+        if bases:
+            return "\n".join(lines) + "\n"
+        mine = dict(vars(kind))
+        if "__richcmp__" in self.sources.members.get(name, {}):
+            mine.update(dict.fromkeys(COMPARISONS))
+        for member in sorted(mine, key=lambda name: (not name.startswith("__"), name)):
+            if member in LEFT_OUT:
+                continue
+            text = self.member(name, member, mine[member])
+            if text is not None:
+                lines.append(text)
+            elif not member.startswith("__"):
+                raise LookupError(f"{name}.{member}: not found in the Rust or Python sources")
+        return "\n".join(lines) + "\n"
+
+    def module(self) -> str:
+        """The whole stub."""
+        classes: list[str] = []
+        functions: list[str] = []
+        for name in sorted(name for name in dir(_core) if not name.startswith("__")):
+            value = getattr(_core, name)
+            if isinstance(value, type):
+                classes.append(self.class_(name))
+            elif inspect.isbuiltin(value):
+                if name not in self.sources.functions:
+                    raise LookupError(f"{name}: not found in the Rust sources")
+                functions.append(self.native(self.sources.functions[name], value, name, ""))
+            elif not isinstance(value, list | ModuleType):
+                raise LookupError(f"{name}: neither class nor function nor list")
+        aliases = [ast.unparse(self.alias(node)) for node in ast.parse(ALIASES).body]
+        for name in ("dtype", "device"):
+            aliases.append(f"_{name}: TypeAlias = {name}")
+        constants = ["__version__: str", "UNARY: list[str]"]
+        body = [*aliases, *constants, *classes, *functions]
+        return "\n".join([HEADER, self.names.imports(), *body])
+
+    def alias(self, node: ast.stmt) -> ast.stmt:
+        """A type alias in the stub's names."""
+        self.names.resolve = from_tables
+        if isinstance(node, ast.AnnAssign) and node.value is not None:
+            node.annotation = self.names.visit(node.annotation)
+            node.value = self.names.visit(node.value)
+        return node
+
+
+def overloads_of(function: Any) -> list[ast.FunctionDef]:
+    """The overloads written above a function of the package."""
+    return [
+        ast.parse(ast.unparse(node)).body[0]  # a copy, since it will be changed
+        for node in syntax(function.__module__).body
+        if isinstance(node, ast.FunctionDef)
+        and node.name == function.__code__.co_name
+        and any(isinstance(mark, ast.Name) and mark.id == "overload" for mark in node.decorator_list)
+    ]  # type: ignore[return-value]
+
+
+def formatted(text: str) -> str:
+    """The text as ``ruff format`` leaves it."""
+    for command in (["check", "--select", "I", "--fix-only", "--quiet"], ["format"]):
+        arguments = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(STUB), "-"]
+        text = subprocess.run(
+            arguments, input=text, capture_output=True, text=True, check=True, cwd=STUB.parent
+        ).stdout
+    return text
+
+
+def generate() -> str:
+    """The stub's text."""
+    return formatted(Writer(rust_signatures.scan()).module())
+
+
+if __name__ == "__main__":
+    STUB.write_text(generate(), encoding="utf-8")
+    print(f"{STUB.relative_to(rust_signatures.ROOT)}: written")

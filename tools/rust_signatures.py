@@ -193,9 +193,10 @@ def arguments_of(text: str, first: str | None = None) -> dict[str, str]:
     return found
 
 
-def engine_results() -> dict[str, str]:
-    """The type of what each public method of the engine's tensor returns."""
-    results: dict[str, str] = {}
+def engine_results() -> tuple[dict[str, str], dict[str, str]]:
+    """What the public methods of the engine's tensor return, and its public functions."""
+    methods: dict[str, str] = {}
+    free: dict[str, str] = {}
     texts = [read(path) for path in sorted(ENGINE.rglob("*.rs"))]
     aliases = dict(
         found.groups() for text in texts for found in re.finditer(r"\btype (\w+) = ([^;]+);", text)
@@ -205,24 +206,34 @@ def engine_results() -> dict[str, str]:
             inside = text[block.end() : closing(text, block.end() - 1)]
             for _, name, _, result, _ in functions(inside):
                 result = re.sub(r"\w+", lambda word: aliases.get(word[0], word[0]), result)
-                results[name] = plain(result)
-    return results
+                methods[name] = plain(result)
+        free.update(free_functions(text))
+    return methods, free
 
 
-def table_result(name: str, body: str, engine: dict[str, str]) -> str:
-    """What a line of a table gives, from the engine's method that it ends with."""
+def free_functions(text: str) -> dict[str, str]:
+    """What the functions outside of any block return."""
+    starts = re.finditer(r"^(?:pub(?:\(\w+\))? )?fn \w+\(", text, re.MULTILINE)
+    found = (next(functions(text[start.start() :])) for start in starts)
+    return {name: plain(result) for _, name, _, result, _ in found}
+
+
+def table_result(name: str, body: str, methods: dict[str, str], free: dict[str, str]) -> str:
+    """What a line of a table gives, from the method or function that it ends with."""
     last = body.strip()
     if last.startswith("{"):
         last = re.split(r"[;}]\s*\n", last.removeprefix("{").removesuffix("}").strip())[-1].strip()
     if re.match(r"Ok\(.*\.to_string\(\)\)$", last):
         return "String"
-    call = re.match(r"\w+(?:\.|::)(\w+)\(", last)
-    if call and call[1] in engine:
-        return engine[call[1]]
-    if re.match(r"wrap_burn::autograd::assign\(", last):
-        return "Result<()>"
+    call = re.match(r"(?:\w+\.|Tensor::)(\w+)\(", last)
+    if call and call[1] in methods:
+        return methods[call[1]]
+    call = re.match(r"(?:\w+::)*(\w+)\(", last)
+    if call and call[1] in free:
+        return free[call[1]]
     raise LookupError(
-        f"{name}: the type of its result cannot be read; hint: write it, `fn {name}(...) -> Type => ...`"
+        f"{name}: the type of its result cannot be read; hint: write it, "
+        f"`fn {name}(...) -> Type => ...`"
     )
 
 
@@ -240,7 +251,7 @@ def python_name(attributes: str, name: str) -> str:
 def scan() -> Sources:
     """Reads all sources of the native module."""
     sources = Sources()
-    engine = engine_results()
+    methods, free = engine_results()
     texts = {path: read(path) for path in sorted(NATIVE.rglob("*.rs"))}
     classes: dict[str, str] = {}
     for text in texts.values():
@@ -248,12 +259,13 @@ def scan() -> Sources:
             given = re.search(r'name\s*=\s*"(\w+)"', found[1])
             classes[found[2]] = given[1] if given else found[2]
     for path, text in texts.items():
+        local = free | free_functions(text)
         for table in re.finditer(r"\b(native|native_free)!\s*\{", text):
             inside = text[table.end() : closing(text, table.end() - 1)]
             first = "T" if table[1] == "native" else None
             for attributes, name, arguments, result, body in functions(inside):
                 public = python_name(attributes, name)
-                kind = plain(result) or plain(table_result(public, body, engine))
+                kind = plain(result) or plain(table_result(public, body, methods, local))
                 sources.functions[public] = Signature(
                     arguments_of(arguments, first), "table:" + kind, attributes=attributes
                 )

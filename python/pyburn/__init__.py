@@ -14,34 +14,58 @@ import importlib
 import math
 from typing import TYPE_CHECKING, Any
 
-from pyburn import _core, autograd, backend, return_types
-from pyburn._core import DeviceError, LinAlgError, OutOfMemoryError, Tensor
-from pyburn._dtypes import *
-from pyburn._size import Size
+from pyburn import _absent, _core
+from pyburn import _iteration as _iteration
+from pyburn import _pickle as _pickle
+from pyburn import autograd as autograd
+from pyburn import backend as backend
+from pyburn import return_types as return_types
+from pyburn._core import DeviceError as DeviceError
+from pyburn._core import LinAlgError as LinAlgError
+from pyburn._core import OutOfMemoryError as OutOfMemoryError
+from pyburn._core import Tensor as Tensor
 from pyburn._creation import *
+from pyburn._dlpack import from_dlpack as from_dlpack
+from pyburn._dtypes import *
+from pyburn._indexing import *
+from pyburn._indexing import _segment_reduce as _segment_reduce
+from pyburn._linear_algebra import *
 from pyburn._movement import *
 from pyburn._pointwise import *
-from pyburn._reduction import *
-from pyburn._indexing import *
 from pyburn._random import *
+from pyburn._reduction import *
 from pyburn._repr import *
 from pyburn._settings import *
-from pyburn._dlpack import from_dlpack
-from pyburn._indexing import _segment_reduce
-from pyburn import _iteration, _pickle
-from pyburn import tensor  # the module is callable: `pyburn.tensor([1, 2])`
-from pyburn.autograd import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
-from pyburn.backend import Backend, backends
+from pyburn._size import Size as Size
+from pyburn._spectral import *
+from pyburn.autograd import enable_grad as enable_grad
+from pyburn.autograd import inference_mode as inference_mode
+from pyburn.autograd import is_grad_enabled as is_grad_enabled
+from pyburn.autograd import is_inference_mode_enabled as is_inference_mode_enabled
+from pyburn.autograd import no_grad as no_grad
+from pyburn.autograd import set_grad_enabled as set_grad_enabled
+from pyburn.backend import Backend as Backend
+from pyburn.backend import backends as backends
 
 if TYPE_CHECKING:
-    from pyburn import cuda, fft, linalg, ndarray, special, utils, wgpu
+    from pyburn import cuda as cuda
+    from pyburn import distributions as distributions
+    from pyburn import fft as fft
+    from pyburn import func as func
+    from pyburn import jit as jit
+    from pyburn import linalg as linalg
+    from pyburn import ndarray as ndarray
+    from pyburn import serialization as serialization
+    from pyburn import signal as signal
+    from pyburn import special as special
+    from pyburn import utils as utils
+    from pyburn import wgpu as wgpu
+    from pyburn._core import tensor as tensor
+    from pyburn.func import vmap as vmap
+    from pyburn.serialization import load as load
+    from pyburn.serialization import save as save
+else:
+    from pyburn import tensor  # the module is callable: `pyburn.tensor([1, 2])`
 
 __version__: str = _core.__version__
 
@@ -51,16 +75,39 @@ inf = math.inf
 nan = math.nan
 newaxis = None
 
-_LAZY = ("cuda", "fft", "linalg", "ndarray", "special", "utils", "wgpu")
+_LAZY = (
+    "cuda",
+    "distributions",
+    "fft",
+    "func",
+    "jit",
+    "linalg",
+    "ndarray",
+    "serialization",
+    "signal",
+    "special",
+    "utils",
+    "wgpu",
+)
+# Functions that live in a module of their own and are also names of this one.
+_LAZY_NAMES = {
+    "load": "pyburn.serialization",
+    "save": "pyburn.serialization",
+    "vmap": "pyburn.func",
+}
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return importlib.import_module(f"pyburn.{name}")
-    from pyburn._absent import ABSENT
+if not TYPE_CHECKING:
 
-    raise backend._missing(__name__, name, ABSENT.get(name))
+    def __getattr__(name: str) -> Any:
+        if name in _LAZY:
+            return importlib.import_module(f"pyburn.{name}")
+        if name in _LAZY_NAMES:
+            value = getattr(importlib.import_module(_LAZY_NAMES[name]), name)
+            globals()[name] = value
+            return value
+        raise _absent.missing(__name__, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_LAZY_NAMES})

@@ -1,8 +1,8 @@
 """How functions become methods of the tensor class.
 
-A function is written once, with PyTorch's signature, in the module of its family. ``@method`` attaches
-it to :class:`Tensor` under the same name; ``@method(inplace=True)`` also makes the variant with a
-trailing underscore, which writes the result over the tensor's own elements.
+A function is written once, with PyTorch's signature, in the module of its family. ``@method``
+attaches it to :class:`Tensor` under the same name; ``@method(inplace=True)`` also makes the variant
+with a trailing underscore, which writes the result over the tensor's own elements.
 """
 
 from __future__ import annotations
@@ -37,13 +37,21 @@ def method(
     return attach if function is None else attach(function)
 
 
+def attach(name: str, value: object) -> None:
+    """Put something that is not a function of the package, such as a property, on the class."""
+    setattr(Tensor, name, value)
+
+
 def inplace_of(function: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
     """The variant of a function that writes its result over its first argument."""
 
     @functools.wraps(function)
     def in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         # What the gradient reads must not be what is being overwritten.
-        tracked = _core.is_grad_enabled() and self.requires_grad
+        tracked = _core.is_grad_enabled() and any(
+            isinstance(value, Tensor) and value.requires_grad
+            for value in (self, *args, *kwargs.values())
+        )
         source = self.clone() if tracked else self
         return assign(self, function(source, *args, **kwargs), name + "_")
 
@@ -64,15 +72,23 @@ def assign(target: Tensor, result: Tensor, name: str) -> Tensor:
     return target
 
 
-def into(result: Tensor, out: Tensor | None) -> Tensor:
-    """``result``, or ``out`` with the result written into it."""
+def into(
+    result: Tensor, out: Tensor | None, *inputs: Tensor, same_dtype: bool = False
+) -> Tensor:
+    """``result``, or ``out`` with the result written into it.
+
+    ``inputs`` are tensors that PyTorch does not let share memory with the output; with
+    ``same_dtype`` the output must have the result's own dtype.
+    """
     if out is None:
         return result
-    if out.requires_grad or result.requires_grad:
+    if _core.is_grad_enabled() and (out.requires_grad or result.requires_grad):
         raise RuntimeError(
-            "out=: functions with out=... arguments don't support automatic differentiation, but one "
-            "of the arguments requires grad"
+            "out=: functions with out=... arguments don't support automatic differentiation, but "
+            "one of the arguments requires grad"
         )
+    if same_dtype and out.dtype != result.dtype:
+        raise RuntimeError(f"out=: expected out tensor to have {result.dtype}, got {out.dtype}")
     if not can_cast(result.dtype, out.dtype):
         raise RuntimeError(
             f"out=: result type {result.dtype} can't be cast to the desired output type {out.dtype}"
@@ -81,9 +97,44 @@ def into(result: Tensor, out: Tensor | None) -> Tensor:
         raise RuntimeError(
             f"out=: expected the output on {result.device}, got one on {out.device}"
         )
-    if out.shape != result.shape:
-        # Like PyTorch, an output of another shape is resized.
-        out.data = result.to(out.dtype)
-    else:
-        out.copy_(result)
+    refuse_overlap(out, *inputs)
+    if out.shape == result.shape:
+        return out.copy_(result)
+    # Like PyTorch, an output of another shape is resized.
+    if not out._resizable:
+        raise RuntimeError(
+            f"out=: trying to resize storage that is not resizable: an output of shape "
+            f"{list(out.shape)} over memory of somebody else, for a result of shape "
+            f"{list(result.shape)}"
+        )
+    out.data = result.to(out.dtype)
     return out
+
+
+def refuse_overlap(out: Tensor, *others: Tensor) -> None:
+    """Refuse an output two elements of which, or an element of which and of others, are one."""
+    if any(size > 1 and step == 0 for size, step in zip(out.shape, out.stride(), strict=True)):
+        raise RuntimeError(
+            "out=: unsupported operation: more than one element of the written-to tensor refers to "
+            "a single memory location; hint: clone() it first"
+        )
+    for other in others:
+        if out._shares_storage(other) and _meet(_span(out), _span(other)):
+            raise RuntimeError(
+                "out=: unsupported operation: some elements of the input tensor and the written-to "
+                "tensor refer to a single memory location; hint: clone() it first"
+            )
+
+
+def _span(tensor: Tensor) -> range:
+    """The bytes of its storage between a tensor's first and last element."""
+    if not tensor.numel():
+        return range(0)
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    length = 1 + sum((size - 1) * step for size, step in steps)
+    start = tensor.storage_offset()
+    return range(start * tensor.itemsize, (start + length) * tensor.itemsize)
+
+
+def _meet(one: range, two: range) -> bool:
+    return max(one.start, two.start) < min(one.stop, two.stop)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import builtins
-import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyburn import _core
@@ -17,6 +16,7 @@ from pyburn._dtypes import (
     Number,
     as_device,
     as_dtype,
+    bfloat16,
     category,
     dtype,
     float64,
@@ -24,12 +24,11 @@ from pyburn._dtypes import (
     is_number,
     layout,
     memory_format,
+    name_of,
     preserve_format,
-    result_type,
     sizes_of,
     strided,
     type_of_number,
-    wrapped,
 )
 
 __all__ = [
@@ -109,7 +108,7 @@ def _size_argument(args: tuple[Any, ...], size: Any) -> tuple[Any, ...]:
 
 
 def empty(
-    *args: Any,
+    *args: int | Sequence[int],
     size: Sequence[int] | None = None,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
@@ -130,7 +129,7 @@ def empty(
 
 
 def zeros(
-    *args: Any,
+    *args: int | Sequence[int],
     size: Sequence[int] | None = None,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
@@ -150,7 +149,7 @@ def zeros(
 
 
 def ones(
-    *args: Any,
+    *args: int | Sequence[int],
     size: Sequence[int] | None = None,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
@@ -300,7 +299,7 @@ def _new(
 @method
 def new_empty(
     self: Tensor,
-    *args: Any,
+    *args: int | Sequence[int],
     size: Sequence[int] | None = None,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
@@ -316,7 +315,7 @@ def new_empty(
 @method
 def new_zeros(
     self: Tensor,
-    *args: Any,
+    *args: int | Sequence[int],
     size: Sequence[int] | None = None,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
@@ -332,7 +331,7 @@ def new_zeros(
 @method
 def new_ones(
     self: Tensor,
-    *args: Any,
+    *args: int | Sequence[int],
     size: Sequence[int] | None = None,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
@@ -501,7 +500,9 @@ def frombuffer(
         raise ValueError(
             f"frombuffer: requested buffer length ({end} bytes) is beyond its {len(raw)} bytes"
         )
-    result = from_numpy(raw[offset:end]).view(kind)
+    # NumPy has no bfloat16, whose bits it carries as integers.
+    carrier = "int16" if kind == bfloat16 else name_of(kind)
+    result = from_numpy(raw[offset:end].view(carrier)).view(kind)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -551,16 +552,16 @@ def arange(
         step = _plain(given.pop(0))
     if given or end is None:
         raise TypeError("arange: expected (end), (start, end) or (start, end, step)")
-    start, end, step = _plain(start), _plain(end), _plain(step)
+    start, last, step = _plain(start), _plain(end), _plain(step)
     place = as_device(device) if out is None else out.device
     if dtype is not None:
         kind = as_dtype(dtype)
     elif out is not None:
         kind = out.dtype
     else:
-        floats = any(category(type_of_number(value)) > 1 for value in (start, end, step))
+        floats = any(category(type_of_number(value)) > 1 for value in (start, last, step))
         kind = _core.get_default_dtype() if floats else _core._narrow(place, int64)
-    return _finish(_core._arange(start, end, step, kind, place), out, requires_grad, layout)
+    return _finish(_core._arange(start, last, step, kind, place), out, requires_grad, layout)
 
 
 def range(
@@ -590,21 +591,7 @@ def range(
     return _finish(result.to(kind).to(place), out, requires_grad, layout)
 
 
-def _steps(start: Any, end: Any, steps: int, kind: dtype) -> Tensor:
-    """Evenly spaced numbers in 64 bits, counted from whichever end is nearer, as in PyTorch."""
-    if steps < 0:
-        raise RuntimeError("linspace: number of steps must be non-negative")
-    if category(kind) <= 1:
-        start, end = builtins.int(start), builtins.int(end)
-    wide = float64.to_complex() if kind.is_complex else float64
-    places = _core._arange(0, steps, 1, float64, "cpu").to(wide)
-    if steps <= 1:
-        return places + start
-    step = (end - start) / (steps - 1)
-    half = steps // 2
-    below = places.narrow(0, 0, half) * step + start
-    above = end - (steps - 1 - places.narrow(0, half, steps - half)) * step
-    return _core._cat([below, above], 0)
+
 
 
 def _spaced_dtype(
@@ -640,8 +627,7 @@ def linspace(
     start, end = _plain(start), _plain(end)
     place = as_device(device) if out is None else out.device
     kind = _spaced_dtype(start, end, dtype, out)
-    result = _steps(start, end, steps, kind).to(kind).to(place)
-    return _finish(result, out, requires_grad, layout)
+    return _finish(_core._linspace(start, end, steps, kind, place), out, requires_grad, layout)
 
 
 def logspace(
@@ -666,7 +652,7 @@ def logspace(
     start, end = _plain(start), _plain(end)
     place = as_device(device) if out is None else out.device
     kind = _spaced_dtype(start, end, dtype, out)
-    result = (base ** _steps(start, end, steps, kind)).to(kind).to(place)
+    result = _core._logspace(start, end, steps, builtins.float(base), kind, place)
     return _finish(result, out, requires_grad, layout)
 
 
@@ -688,14 +674,10 @@ def eye(
         tensor([[1., 0.],
                 [0., 1.]])
     """
-    if n < 0 or (m is not None and m < 0):
-        raise RuntimeError(f"eye: n and m must be greater or equal to 0, got {n} and {m}")
-    kind = out.dtype if dtype is None and out is not None else dtype
-    place = device if out is None else out.device
-    result = zeros(n, n if m is None else m, dtype=kind, device=place)
-    if result.numel():
-        _core.diagonal(result, 0, 0, 1).copy_(_core._full((), 1, result.dtype, result.device))
-    return _finish(result.detach(), out, requires_grad, layout)
+    place = as_device(device) if out is None else out.device
+    default = _core.get_default_dtype() if out is None else out.dtype
+    kind = default if dtype is None else as_dtype(dtype)
+    return _finish(_core._eye(n, m, kind, place), out, requires_grad, layout)
 
 
 def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> Tensor:
@@ -715,43 +697,25 @@ def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
         >>> pyburn.complex(pyburn.tensor(1.0), pyburn.tensor(2.0))
         tensor(1.+2.j)
     """
-    return into(_core.complex(real, imag), out)
+    return into(_core.complex(real, imag), out, same_dtype=True)
 
 
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex numbers from their absolute values and angles."""
-    if abs.dtype != angle.dtype or not abs.is_floating_point():
-        raise RuntimeError(
-            f"polar: expected both inputs to be floats of one dtype, got {abs.dtype} and "
-            f"{angle.dtype}"
-        )
-    return into(_core.complex(abs * angle.cos(), abs * angle.sin()), out)
+    return into(_core._polar(abs, angle), out)
 
 
 def _triangle(
-    op: str,
+    make: Callable[..., Tensor],
     row: int,
     col: int,
     offset: int,
-    upper: bool,
     dtype: DTypeLike | None,
     device: DeviceLike | None,
 ) -> Tensor:
-    if row < 0 or col < 0:
-        raise RuntimeError(f"{op}: row and col must be non-negative, got {row} and {col}")
-    rows: list[int] = []
-    cols: list[int] = []
-    for i in builtins.range(row):
-        # Columns on the wanted side of the diagonal through (i, i + offset).
-        if upper:
-            run = builtins.range(min(max(i + offset, 0), col), col)
-        else:
-            run = builtins.range(min(max(i + offset + 1, 0), col))
-        rows += [i] * len(run)
-        cols += run
     place = as_device(device)
     kind = int64 if dtype is None else as_dtype(dtype)
-    return tensor([rows, cols], dtype=_core._narrow(place, kind), device=place)
+    return make(row, col, offset, _core._narrow(place, kind), place)
 
 
 def tril_indices(
@@ -764,7 +728,7 @@ def tril_indices(
     layout: layout = strided,
 ) -> Tensor:
     """Where the lower triangle of a matrix lies: row numbers, then column numbers."""
-    return _triangle("tril_indices", row, col, offset, False, dtype, device)
+    return _triangle(_core._tril_indices, row, col, offset, dtype, device)
 
 
 def triu_indices(
@@ -777,7 +741,7 @@ def triu_indices(
     layout: layout = strided,
 ) -> Tensor:
     """Where the upper triangle of a matrix lies: row numbers, then column numbers."""
-    return _triangle("triu_indices", row, col, offset, True, dtype, device)
+    return _triangle(_core._triu_indices, row, col, offset, dtype, device)
 
 
 @method
@@ -789,123 +753,52 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
         tensor([[1, 0],
                 [0, 2]])
     """
-    if input.ndim == 1:
-        return into(diag_embed(input, diagonal), out)
-    if input.ndim == 2:
-        return into(_core.diagonal(input, diagonal, 0, 1).clone(), out)
-    raise RuntimeError(f"diag: supports 1D or 2D tensors, got {input.ndim}D")
+    return into(_core.diag(input, diagonal), out)
 
 
 @method
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Matrices with the last dimension on their diagonals."""
-    rank = input.ndim + 1
-    first, second = wrapped(dim1, rank, "diag_embed"), wrapped(dim2, rank, "diag_embed")
-    if first == second:
-        raise RuntimeError(f"diag_embed: diagonal dimensions cannot be identical {dim1}, {dim2}")
-    size = input.shape[-1] + abs(offset)
-    shape = list(input.shape[:-1])
-    for dim in sorted((first, second)):
-        shape.insert(dim, size)
-    plain = _core._full(tuple(shape), 0, input.dtype, input.device)
-    return _core.view_scatter_diagonal(plain, input, offset, first, second)
+    return _core.diag_embed(input, offset, dim1, dim2)
 
 
 @method
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """A matrix with all elements on its diagonal."""
-    return diag_embed(input.reshape(-1), offset)
+    return _core.diagflat(input, offset)
 
 
-def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+def _spread(tensors: tuple[Any, ...]) -> list[Tensor]:
+    """Tensors given as ``f(a, b)`` or as ``f([a, b])``."""
+    if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
+        return list(tensors[0])
+    return list(tensors)
+
+
+def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: str | None = None) -> tuple[Tensor, ...]:
     """The coordinates of a grid over vectors.
 
     Example:
         >>> pyburn.meshgrid(pyburn.arange(2), pyburn.arange(3), indexing="ij")[0].shape
         pyburn.Size([2, 3])
     """
-    grid: list[Tensor] = list(tensors)
-    if len(grid) == 1 and not isinstance(grid[0], Tensor):
-        grid = list(grid[0])
-    if not grid:
-        raise RuntimeError("meshgrid: expects a non-empty TensorList")
-    if any(axis.ndim > 1 for axis in grid):
-        shapes = [tuple(axis.shape) for axis in grid]
-        raise RuntimeError(f"meshgrid: expected 0D or 1D tensors, got shapes {shapes}")
-    if any(axis.dtype != grid[0].dtype for axis in grid):
-        raise RuntimeError("meshgrid: expects all tensors to have the same dtype")
-    if indexing not in (None, "ij", "xy"):
-        raise RuntimeError(
-            f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
-        )
-    swap = indexing == "xy" and len(grid) > 1
-    if swap:
-        grid[0], grid[1] = grid[1], grid[0]
-    shape = [axis.numel() for axis in grid]
-    made: list[Tensor] = []
-    for at, axis in enumerate(grid):
-        sizes = [1] * len(grid)
-        sizes[at] = -1
-        made.append(axis.reshape(sizes).expand(shape))
-    if swap:
-        made = [axis.transpose(0, 1) for axis in made]
-        made[0], made[1] = made[1], made[0]
-    return tuple(made)
+    return _core._meshgrid(_spread(tensors), "ij" if indexing is None else indexing)
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of the elements of vectors, one per row."""
-    grid: tuple[Any, ...] = tensors
-    if len(grid) == 1 and not isinstance(grid[0], Tensor):
-        grid = tuple(grid[0])
-    if any(axis.ndim != 1 for axis in grid):
-        raise RuntimeError("cartesian_prod: expects 1D tensors")
-    if len(grid) == 1:
-        return grid[0]
-    return _core._stack([axis.flatten() for axis in meshgrid(*grid)], 1)
+    return _core._cartesian_prod(_spread(tensors))
 
 
 @method
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of ``r`` elements of a vector, one per row."""
-    if input.ndim != 1:
-        raise RuntimeError(f"combinations: expects a 1D vector, but got shape {list(input.shape)}")
-    if r < 0:
-        raise RuntimeError(f"combinations: expects a non-negative number, but got {r}")
-    if r == 0:
-        return _core._full((0,), 0, input.dtype, input.device)
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    places = [place for row in choose(builtins.range(input.numel()), r) for place in row]
-    index = tensor(places, dtype=int64, device=input.device)
-    return _core.index_select(input, 0, index).reshape(-1, r)
+    return _core.combinations(input, r, with_replacement)
 
 
-def block_diag(*tensors: Any) -> Tensor:
+def block_diag(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """A matrix with the given matrices along its diagonal."""
-    blocks: list[Tensor] = list(tensors)
-    if len(blocks) == 1 and not isinstance(blocks[0], Tensor):
-        blocks = list(blocks[0])
-    if not blocks:
-        return empty(1, 0)
-    for at, block in enumerate(blocks):
-        if block.ndim > 2:
-            raise RuntimeError(
-                f"block_diag: input tensors must have 2 or fewer dimensions; input {at} has "
-                f"{block.ndim}"
-            )
-    flat = [block.reshape((1,) * (2 - block.ndim) + tuple(block.shape)) for block in blocks]
-    kind = result_type(*(block for block in flat))
-    width = sum(block.shape[1] for block in flat)
-    rows: list[Tensor] = []
-    left = 0
-    for block in flat:
-        height, own = block.shape
-        place = block.device
-        before = _core._full((height, left), 0, kind, place)
-        after = _core._full((height, width - left - own), 0, kind, place)
-        rows.append(_core._cat([before, block.to(kind), after], 1))
-        left += own
-    return _core._cat(rows, 0)
+    return _core._block_diag(_spread(tensors))
 
 
 def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tensor:

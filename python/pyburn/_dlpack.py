@@ -99,7 +99,8 @@ def _array_interface(self: Tensor) -> dict[str, Any]:
 def _buffer(self: Tensor, flags: int, /) -> memoryview:
     """The memory as a buffer (Python 3.12 and later)."""
     try:
-        return memoryview(self.numpy())
+        array: Any = self.numpy()
+        return memoryview(array)
     except (RuntimeError, TypeError, ValueError) as fault:
         raise BufferError(str(fault)) from None
 

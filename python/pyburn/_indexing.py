@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from pyburn import _core
 from pyburn._api import into, method
@@ -69,7 +69,7 @@ def gather(
         tensor([[2],
                 [3]])
     """
-    return into(_core.gather(input, dim, index), out)
+    return into(_core.gather(input, dim, index), out, input, index, same_dtype=True)
 
 
 @method(inplace=True)
@@ -140,7 +140,7 @@ def index_select(
         >>> pyburn.index_select(pyburn.arange(4), 0, pyburn.tensor([3, 0]))
         tensor([3, 0])
     """
-    return into(_core.index_select(input, dim, index), out)
+    return into(_core.index_select(input, dim, index), out, input, index)
 
 
 @method(name="index_select")
@@ -250,7 +250,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
         >>> x.masked_select(x > 1)
         tensor([2, 3])
     """
-    return into(_core.masked_select(input, mask), out)
+    return into(_core.masked_select(input, mask), out, input, mask)
 
 
 @method(inplace=True)
@@ -259,6 +259,12 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return _core.masked_scatter(input, mask, source)
 
 
+@overload
+def nonzero(
+    input: Tensor, *, as_tuple: Literal[False] = False, out: Tensor | None = None
+) -> Tensor: ...
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
 @method
 def nonzero(
     input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
@@ -298,7 +304,7 @@ def argwhere(input: Tensor) -> Tensor:
 @method
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements at places of the flattened tensor, in the index's shape."""
-    return into(_core.take(input, index), out)
+    return into(_core.take(input, index), out, input, index)
 
 
 @method
@@ -347,7 +353,7 @@ def segment_reduce(
     offsets: Tensor | None = None,
     axis: int = 0,
     unsafe: bool = False,
-    initial: Number | None = None,
+    initial: float | None = None,
 ) -> Tensor:
     """Segments of consecutive rows reduced to one row each: ``sum``, ``mean``, ``max``, ``min`` or
     ``prod``."""
@@ -359,6 +365,10 @@ def segment_reduce(
             f"segment_reduce: reduce must be one of sum, mean, max, min or prod, got '{reduce}'"
         )
     start = None if initial is None else float(initial)
+    if lengths is not None and unsafe:
+        # Without the check that they cover all rows, lengths are differences of offsets.
+        lengths, offsets = None, _core.pad(_core.cumsum(lengths, -1), (1, 0), "constant", 0)
+        given = [offsets]
     if axis == 0:
         return _core.segment_reduce(data, reduce, lengths, offsets, indices, start)
     if lengths is None and offsets is None:

@@ -7,7 +7,7 @@ forms of those.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, cast, overload
 
 from pyburn import _core, linalg, return_types
 from pyburn._api import into, method
@@ -167,7 +167,7 @@ def tensordot(
         pyburn.Size([2, 5])
     """
     if isinstance(dims, Tensor):
-        dims = dims.tolist()
+        dims = cast("int | Sequence[Any]", dims.tolist())
     if isinstance(dims, int):
         if not 0 <= dims <= min(a.ndim, b.ndim):
             raise RuntimeError(
@@ -479,6 +479,17 @@ def svd(
     return _both(return_types.svd, (u, s, v), out)
 
 
+@overload
+def lu(
+    A: Tensor,
+    pivot: bool = True,
+    get_infos: Literal[False] = False,
+    out: Sequence[Tensor] | None = None,
+) -> return_types.linalg_lu_factor: ...
+@overload
+def lu(
+    A: Tensor, pivot: bool = True, *, get_infos: Literal[True], out: Sequence[Tensor] | None = None
+) -> return_types.linalg_lu_factor_ex: ...
 def lu(
     A: Tensor,
     pivot: bool = True,
@@ -487,16 +498,23 @@ def lu(
 ) -> Any:
     """The packed factors ``LU`` and the row exchanges, see :func:`pyburn.linalg.lu_factor`."""
     results = linalg.lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
-    chosen = tuple(results) if get_infos else (results.LU, results.pivots)
-    if out is None:
-        return chosen
-    return tuple(into(result, target) for result, target in zip(chosen, out, strict=True))
+    if get_infos:
+        return _both(return_types.linalg_lu_factor_ex, results, out)
+    return _both(return_types.linalg_lu_factor, (results.LU, results.pivots), out)
 
 
+@overload
+def _lu(
+    self: Tensor, pivot: bool = True, get_infos: Literal[False] = False
+) -> return_types.linalg_lu_factor: ...
+@overload
+def _lu(
+    self: Tensor, pivot: bool = True, *, get_infos: Literal[True]
+) -> return_types.linalg_lu_factor_ex: ...
 @method(name="lu")
 def _lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     """The packed factors ``LU`` and the row exchanges."""
-    return lu(self, pivot, get_infos)
+    return lu(self, pivot, get_infos=True) if get_infos else lu(self, pivot)
 
 
 @method

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast, overload
 
 from pyburn import _core, _dtypes
-from pyburn._api import into, method
+from pyburn._api import attach, into, method
 from pyburn._core import Tensor
 from pyburn._dtypes import (
     DeviceLike,
     DTypeLike,
     as_dtype,
+    category,
     memory_format,
     name_of,
     numpy_names,
@@ -124,7 +125,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -
         >>> pyburn.cat([pyburn.zeros(1), pyburn.ones(2)])
         tensor([0., 1., 1.])
     """
-    return into(_core._cat(_tensors(tensors, "cat"), dim), out)
+    parts = _tensors(tensors, "cat")
+    return into(_core._cat(parts, dim), out, *parts)
 
 
 concat = concatenate = cat
@@ -143,18 +145,12 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None)
 
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors side by side: along the second dimension, vectors along their only one."""
-    parts = [_raised(tensor, 1) for tensor in _tensors(tensors, "hstack")]
-    if not parts:
-        raise RuntimeError("hstack: expects a non-empty TensorList")
-    return into(_core._cat(parts, 0 if parts[0].ndim == 1 else 1), out)
+    return into(_core._hstack(_tensors(tensors, "hstack")), out)
 
 
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one below the other, vectors as rows."""
-    parts = [_raised(tensor, 2) for tensor in _tensors(tensors, "vstack")]
-    if not parts:
-        raise RuntimeError("vstack: expects a non-empty TensorList")
-    return into(_core._cat(parts, 0), out)
+    return into(_core._vstack(_tensors(tensors, "vstack")), out)
 
 
 row_stack = vstack
@@ -162,21 +158,12 @@ row_stack = vstack
 
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one behind the other, along the third dimension."""
-    parts = [_raised(tensor, 3) for tensor in _tensors(tensors, "dstack")]
-    if not parts:
-        raise RuntimeError("dstack: expects a non-empty TensorList")
-    return into(_core._cat(parts, 2), out)
+    return into(_core._dstack(_tensors(tensors, "dstack")), out)
 
 
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors side by side, vectors as columns."""
-    parts = [
-        tensor.reshape(tensor.numel(), 1) if tensor.ndim <= 1 else tensor
-        for tensor in _tensors(tensors, "column_stack")
-    ]
-    if not parts:
-        raise RuntimeError("column_stack: expects a non-empty TensorList")
-    return into(_core._cat(parts, 1), out)
+    return into(_core._column_stack(_tensors(tensors, "column_stack")), out)
 
 
 @numpy_names
@@ -191,7 +178,7 @@ def split(
     """
     if isinstance(split_size_or_sections, list | tuple):
         return split_with_sizes(tensor, split_size_or_sections, dim)
-    return _core.split(tensor, split_size_or_sections, dim)
+    return _core.split(tensor, cast("int", split_size_or_sections), dim)
 
 
 @method(name="split")
@@ -341,7 +328,7 @@ def movedim(
 
 
 moveaxis = movedim
-Tensor.moveaxis = movedim
+attach("moveaxis", movedim)
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -384,7 +371,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 @method
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """A view in another tensor's shape."""
-    return input.expand(other.shape)
+    return _core.expand_as(input, other)
 
 
 @method
@@ -428,11 +415,9 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     return Size(result)
 
 
-def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
     """Views of one shape, to which all tensors broadcast."""
-    parts = _spread(tensors)
-    shape = broadcast_shapes(*(tuple(part.shape) for part in parts))
-    return tuple(part.expand(shape) for part in parts)
+    return _core._broadcast_tensors(_spread(tensors))
 
 
 @numpy_names
@@ -442,9 +427,9 @@ def flip(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 @method(name="flip")
-def _flip(self: Tensor, *dims: Any) -> Tensor:
+def _flip(self: Tensor, *args: int | Sequence[int], dims: Sequence[int] | None = None) -> Tensor:
     """Dimensions read backwards."""
-    return _core.flip(self, sizes_of(dims, "flip"))
+    return _core.flip(self, sizes_of(args if dims is None else (dims,), "flip"))
 
 
 @method
@@ -479,7 +464,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 
 
 @method
-def repeat(input: Tensor, *repeats: Any) -> Tensor:
+def repeat(input: Tensor, *repeats: int | Sequence[int]) -> Tensor:
     """A copy with every dimension repeated so many times; leading ones may be new.
 
     Example:
@@ -495,7 +480,7 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 @method(name="tile")
-def _tile(self: Tensor, *dims: Any) -> Tensor:
+def _tile(self: Tensor, *dims: int | Sequence[int]) -> Tensor:
     """A copy repeated so many times, counted from the last dimension."""
     return _core.tile(self, sizes_of(dims, "tile"))
 
@@ -516,53 +501,28 @@ def repeat_interleave(
         tensor([1, 1, 2, 2])
     """
     if repeats is None:
-        return _repeated_places(input)
-    if dim is None:
-        input, dim = input.reshape(-1), 0
-    at = wrapped(dim, input.ndim, "repeat_interleave")
-    if not isinstance(repeats, Tensor):
-        if isinstance(repeats, list | tuple):
-            raise TypeError("repeat_interleave: repeats must be an int or a Tensor")
-        if repeats < 0:
-            raise RuntimeError("repeat_interleave: repeats can not be negative")
-        shape = list(input.shape) or [1]
-        if not input.ndim:
-            input = input.reshape(1)
-        wide = input.unsqueeze(at + 1).expand(*shape[: at + 1], repeats, *shape[at + 1 :])
-        return wide.clone().flatten(at, at + 1)
-    size = input.shape[at] if input.ndim else 1
-    if repeats.ndim == 0 or (repeats.ndim == 1 and repeats.numel() == 1):
-        repeats = repeats.reshape(1).expand(size)
-    elif repeats.ndim != 1 or repeats.numel() != size:
+        if input.ndim != 1:
+            raise RuntimeError("repeat_interleave: only accepts a 1-dim tensor of repeats")
+        result = _core.repeated_places(input).to(input.dtype)
+    else:
+        result = _core.repeat_interleave(input, repeats, dim)
+    size = result.shape[0 if dim is None else dim]
+    if output_size not in (None, size):
         raise RuntimeError(
-            f"repeat_interleave: repeats must have the same size as input along dim, but got "
-            f"repeats.size(0) = {repeats.numel()} and input.size({at}) = {size}"
+            f"repeat_interleave: invalid output_size, expected {size} but got {output_size}"
         )
-    return _core.index_select(input, at, _repeated_places(repeats))
-
-
-def _repeated_places(repeats: Tensor) -> Tensor:
-    if repeats.ndim != 1:
-        raise RuntimeError("repeat_interleave: repeats has to be a 1-dim tensor")
-    if repeats.dtype not in (_dtypes.int32, _dtypes.int64):
-        raise RuntimeError("repeat_interleave: repeats has to be Long or Int tensor")
-    if not repeats.numel():
-        return repeats.clone()
-    if (repeats < 0).any().item():
-        raise RuntimeError("repeat_interleave: repeats can not be negative")
-    ends = _core.cumsum(repeats.to(_dtypes.int64), 0)
-    total = ends[-1].item()
-    # A mark where each run but the first begins; their running sum numbers the runs.
-    marks = _core._full((total + 1,), 0, _dtypes.int64, repeats.device)
-    ones = _core._full((ends.numel() - 1,), 1, _dtypes.int64, repeats.device)
-    marks = _core.index_add(marks, 0, ends[:-1], ones)
-    return _core.cumsum(marks, 0)[:total].to(repeats.dtype)
+    return result
 
 
 @method
 @numpy_names
 def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     """``length`` positions of a dimension from ``start``, a view."""
+    if isinstance(start, Tensor) and (start.ndim or category(start.dtype) != 1):
+        raise RuntimeError(
+            f"narrow: start must be a 0-dim integral tensor, got {start.ndim} dimensions and "
+            f"{start.dtype}"
+        )
     return _core.narrow(input, dim, int(start), length)
 
 
@@ -632,15 +592,7 @@ def as_strided_scatter(
     storage_offset: int | None = None,
 ) -> Tensor:
     """A copy in which a view of any geometry shows ``src``."""
-    copy = input.clone()
-    view = as_strided(copy, size, stride, storage_offset)
-    if view.shape != src.shape:
-        raise RuntimeError(
-            "as_strided_scatter: expected src to have a size equal to the slice of self. src size "
-            f"= {list(src.shape)}, slice size = {list(view.shape)}"
-        )
-    view.copy_(src)
-    return copy
+    return _core.as_strided_scatter(input, src, list(size), list(stride), storage_offset)
 
 
 @method(name="unfold")
@@ -672,16 +624,34 @@ def _atleast(tensors: tuple[Any, ...], rank: int) -> Any:
     return tuple(_raised(tensor, rank) for tensor in _spread(tensors))
 
 
+@overload
+def atleast_1d(tensor: Tensor, /) -> Tensor: ...
+@overload
+def atleast_1d(first: Tensor, second: Tensor, /, *more: Tensor) -> tuple[Tensor, ...]: ...
+@overload
+def atleast_1d(tensors: Sequence[Tensor], /) -> tuple[Tensor, ...]: ...
 def atleast_1d(*tensors: Any) -> Any:
     """Views with at least one dimension."""
     return _atleast(tensors, 1)
 
 
+@overload
+def atleast_2d(tensor: Tensor, /) -> Tensor: ...
+@overload
+def atleast_2d(first: Tensor, second: Tensor, /, *more: Tensor) -> tuple[Tensor, ...]: ...
+@overload
+def atleast_2d(tensors: Sequence[Tensor], /) -> tuple[Tensor, ...]: ...
 def atleast_2d(*tensors: Any) -> Any:
     """Views with at least two dimensions; a vector becomes a row."""
     return _atleast(tensors, 2)
 
 
+@overload
+def atleast_3d(tensor: Tensor, /) -> Tensor: ...
+@overload
+def atleast_3d(first: Tensor, second: Tensor, /, *more: Tensor) -> tuple[Tensor, ...]: ...
+@overload
+def atleast_3d(tensors: Sequence[Tensor], /) -> tuple[Tensor, ...]: ...
 def atleast_3d(*tensors: Any) -> Any:
     """Views with at least three dimensions; a matrix gets its third one last."""
     return _atleast(tensors, 3)
@@ -706,8 +676,8 @@ def _hermitian(self: Tensor) -> Tensor:
     return self.conj() if self.ndim == 0 else adjoint(self)
 
 
-Tensor.mH = property(adjoint, doc="The conjugate of the last two dimensions swapped.")
-Tensor.H = property(_hermitian, doc="The conjugate transpose of a matrix.")
+attach("mH", property(adjoint, doc="The conjugate of the last two dimensions swapped."))
+attach("H", property(_hermitian, doc="The conjugate transpose of a matrix."))
 
 
 def numel(input: Tensor) -> int:
@@ -725,27 +695,24 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     return input.shape == other.shape
 
 
-def _looks_at(target: Tensor, view: Callable[[Tensor], Tensor], op: str) -> Tensor:
-    """Lets a tensor show its own memory another way."""
-    if target.requires_grad:
-        raise RuntimeError(
-            f"{op}: changes the shape of a tensor that requires grad, which its history does not "
-            f"follow; hint: use {op.rstrip('_')}, which returns a view"
-        )
-    target.data = view(target.detach())
-    return target
+
 
 
 @method
 def t_(self: Tensor) -> Tensor:
     """In-place version of :func:`pyburn.t`."""
-    return _looks_at(self, Tensor.t, "t_")
+    if self.ndim > 2:
+        raise RuntimeError(f"t_: expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    if self.ndim == 2:
+        _core.transpose_(self, 0, 1)
+    return self
 
 
 @method
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """In-place version of :func:`pyburn.transpose`."""
-    return _looks_at(self, lambda x: x.transpose(dim0, dim1), "transpose_")
+    _core.transpose_(self, dim0, dim1)
+    return self
 
 
 Tensor.swapaxes_ = Tensor.swapdims_ = transpose_
@@ -754,13 +721,15 @@ Tensor.swapaxes_ = Tensor.swapdims_ = transpose_
 @method
 def squeeze_(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """In-place version of :func:`pyburn.squeeze`."""
-    return _looks_at(self, lambda x: x.squeeze(dim), "squeeze_")
+    _core.squeeze_(self, dim)
+    return self
 
 
 @method
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """In-place version of :func:`pyburn.unsqueeze`."""
-    return _looks_at(self, lambda x: x.unsqueeze(dim), "unsqueeze_")
+    _core.unsqueeze_(self, dim)
+    return self
 
 
 @method
@@ -768,12 +737,13 @@ def as_strided_(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """In-place version of :func:`pyburn.as_strided`."""
-    return _looks_at(self, lambda x: as_strided(x, size, stride, storage_offset), "as_strided_")
+    _core.as_strided_(self, list(size), list(stride), storage_offset)
+    return self
 
 
 @method
 def resize_(
-    self: Tensor, *sizes: Any, memory_format: memory_format = preserve_format
+    self: Tensor, *sizes: int | Sequence[int], memory_format: memory_format = preserve_format
 ) -> Tensor:
     """Another shape with the first elements kept and new ones zero."""
     shape = sizes_of(sizes, "resize_")
@@ -823,6 +793,10 @@ _TYPE_NAMES = {
 }
 
 
+@overload
+def _type(self: Tensor, dtype: None = None) -> str: ...
+@overload
+def _type(self: Tensor, dtype: DTypeLike, non_blocking: bool = False) -> Tensor: ...
 @method(name="type")
 def _type(
     self: Tensor, dtype: DTypeLike | None = None, non_blocking: bool = False

@@ -7,8 +7,9 @@ shared their memory does not.
 from __future__ import annotations
 
 import copy
+import operator
 import pickle
-from typing import Any
+from typing import Any, SupportsIndex
 
 from pyburn import _core
 from pyburn._core import Tensor
@@ -58,7 +59,7 @@ def _state(tensor: Tensor) -> dict[str, Any] | None:
     } or None
 
 
-def _reduce_ex(self: Tensor, protocol: int) -> tuple[Any, ...]:
+def _reduce_ex(self: Tensor, protocol: SupportsIndex) -> tuple[Any, ...]:
     """What pickle needs to make the tensor again."""
     values = self.detach()
     data: Any = None
@@ -66,8 +67,8 @@ def _reduce_ex(self: Tensor, protocol: int) -> tuple[Any, ...]:
         host = values.to("cpu").contiguous()
         if host.dtype == _core.dtype("bfloat16"):
             host = host.view(_core.dtype("int16"))
-        array = host.numpy()
-        data = pickle.PickleBuffer(array) if protocol >= 5 else array.tobytes()
+        array: Any = host.numpy()
+        data = pickle.PickleBuffer(array) if operator.index(protocol) >= 5 else array.tobytes()
     dtype = repr(self.dtype).removeprefix("pyburn.")
     arguments = (
         type(self),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import builtins
-import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, TypeVar, overload
 
 from pyburn import _core
-from pyburn._api import into, method
+from pyburn._api import assign, attach, into, method
 from pyburn._core import Tensor
 from pyburn._dtypes import (
     DTypeLike,
@@ -16,15 +15,9 @@ from pyburn._dtypes import (
     as_dtype,
     as_operand,
     category,
-    complex128,
-    dtype,
-    finfo,
-    float64,
-    int32,
     int64,
     numpy_names,
     result_type,
-    type_of_number,
     uint8,
 )
 from pyburn._dtypes import bool as bool_
@@ -193,16 +186,44 @@ __all__ = [
     "xlogy",
 ]
 
-Function = Callable[..., Tensor]
+F = TypeVar("F", bound=Callable[..., Tensor])
 
 
-def _named(function: Function, name: str, text: str) -> Function:
+class OfOne(Protocol):
+    """A function of the elements of one tensor."""
+
+    def __call__(self, input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+
+
+class OfTwo(Protocol):
+    """A function of two operands, either of which may be a number."""
+
+    def __call__(
+        self, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None
+    ) -> Tensor: ...
+
+
+class Comparison(Protocol):
+    """A comparison of a tensor with another or a number."""
+
+    def __call__(
+        self, input: Tensor, other: Tensor | Number, *, out: Tensor | None = None
+    ) -> Tensor: ...
+
+
+class OfTensors(Protocol):
+    """A function of two tensors."""
+
+    def __call__(self, input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+
+
+def _named(function: F, name: str, text: str) -> F:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
     return function
 
 
-def _alias(name: str, function: Function) -> Function:
+def _alias(name: str, function: F) -> F:
     """Another public name of a function and of its methods."""
     for suffix in ("", "_"):
         own = getattr(Tensor, function.__name__ + suffix, None)
@@ -211,7 +232,7 @@ def _alias(name: str, function: Function) -> Function:
     return function
 
 
-def _unary(name: str, text: str) -> Function:
+def _unary(name: str, text: str) -> OfOne:
     """The free form of a function that the tensor class has natively."""
     native = getattr(Tensor, name)
 
@@ -291,13 +312,38 @@ def _binary(name: str, input: Any, other: Any, out: Tensor | None = None) -> Ten
     return result if out is None else into(result, out)
 
 
-def _two(name: str, text: str, inplace: bool = True) -> Function:
+def _check_numbers(name: str, taken: str, input: Any, other: Any) -> None:
+    """Refuse numbers where PyTorch has no form of the function that takes them."""
+    tensors = (isinstance(input, Tensor), isinstance(other, Tensor))
+    fine = {
+        "none": all(tensors),
+        "other": tensors[0],
+        "either": any(tensors),
+    }[taken]
+    if not fine:
+        wanted = {
+            "none": "two tensors",
+            "other": "a tensor first",
+            "either": "at least one tensor",
+        }[taken]
+        raise TypeError(
+            f"{name}: expected {wanted}, got {type(input).__name__} and {type(other).__name__}"
+        )
+
+
+def _two(name: str, text: str, inplace: bool = True, numbers: str | None = "none") -> OfTwo:
+    """A function of two operands; ``numbers`` says which of them may be numbers, None any."""
+
     def function(
         input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None
     ) -> Tensor:
+        if numbers is not None:
+            _check_numbers(name, numbers, input, other)
         return _binary(name, input, other, out)
 
     def in_place(self: Tensor, other: Tensor | Number) -> Tensor:
+        if numbers is not None:
+            _check_numbers(name + "_", numbers, self, other)
         _core.binary_(self, name, other)
         return self
 
@@ -308,26 +354,30 @@ def _two(name: str, text: str, inplace: bool = True) -> Function:
     return method(name=name)(_named(function, name, text))
 
 
-floor_divide = _two("floor_divide", "The quotient rounded down.")
-remainder = _two("remainder", "The remainder, with the sign of the divisor.")
-fmod = _two("fmod", "The remainder, with the sign of the dividend.")
+floor_divide = _two("floor_divide", "The quotient rounded down.", numbers=None)
+remainder = _two("remainder", "The remainder, with the sign of the divisor.", numbers="either")
+fmod = _two("fmod", "The remainder, with the sign of the dividend.", numbers="other")
 maximum = _two("maximum", "The larger of two elements; NaN if either is.", inplace=False)
 minimum = _two("minimum", "The smaller of two elements; NaN if either is.", inplace=False)
 fmax = _two("fmax", "The larger of two elements, NaN passed over.", inplace=False)
 fmin = _two("fmin", "The smaller of two elements, NaN passed over.", inplace=False)
 atan2 = _two("atan2", "The angle of the point (other, input).")
 hypot = _two("hypot", "The length of the hypotenuse over two legs.")
-copysign = _two("copysign", "The magnitude of one with the sign of the other.")
+copysign = _two("copysign", "The magnitude of one with the sign of the other.", numbers="other")
 nextafter = _two("nextafter", "The next float from input towards other.")
 logaddexp = _two("logaddexp", "log(exp(input) + exp(other)), without overflow.", inplace=False)
 logaddexp2 = _two("logaddexp2", "log2(2**input + 2**other), without overflow.", inplace=False)
-xlogy = _two("xlogy", "input * log(other), zero where input is.")
+xlogy = _two("xlogy", "input * log(other), zero where input is.", numbers="either")
 heaviside = _two("heaviside", "The step function: other where input is zero.")
-bitwise_and = _two("bitwise_and", "Bits set in both.")
-bitwise_or = _two("bitwise_or", "Bits set in either.")
-bitwise_xor = _two("bitwise_xor", "Bits set in one of both.")
-bitwise_left_shift = _two("bitwise_left_shift", "Bits moved up by other places.")
-bitwise_right_shift = _two("bitwise_right_shift", "Bits moved down by other places.")
+bitwise_and = _two("bitwise_and", "Bits set in both.", numbers="either")
+bitwise_or = _two("bitwise_or", "Bits set in either.", numbers="either")
+bitwise_xor = _two("bitwise_xor", "Bits set in one of both.", numbers="either")
+bitwise_left_shift = _two(
+    "bitwise_left_shift", "Bits moved up by other places.", numbers="either"
+)
+bitwise_right_shift = _two(
+    "bitwise_right_shift", "Bits moved down by other places.", numbers="either"
+)
 gcd = _two("gcd", "The greatest common divisor.")
 lcm = _two("lcm", "The least common multiple.")
 igamma = _two("igamma", "The regularized lower incomplete gamma function.")
@@ -343,7 +393,9 @@ def _scaled(other: Any, alpha: Number, input: Any) -> Any:
             raise RuntimeError(
                 "For integral input tensors, argument alpha must not be a floating point number."
             )
-        return other * alpha
+        scaled = other * alpha
+        boolean = isinstance(other, Tensor) and other.dtype == bool_
+        return scaled.to(bool_) if boolean and scaled.dtype == int64 else scaled
     return other
 
 
@@ -392,10 +444,11 @@ def sub_(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
 
 def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """``other - alpha * input``."""
+    _check_numbers("rsub", "other", input, other)
     return _binary("sub", other, _scaled(input, alpha, other))
 
 
-mul = _two("mul", "``input * other``.")
+mul = _two("mul", "``input * other``.", numbers=None)
 
 
 def _division(rounding_mode: str | None) -> str:
@@ -456,6 +509,7 @@ def pow(
         >>> pyburn.pow(2, pyburn.tensor([1, 3]))
         tensor([2, 8])
     """
+    _check_numbers("pow", "either", input, exponent)
     return _binary("pow", input, exponent, out)
 
 
@@ -475,26 +529,32 @@ def pow_(self: Tensor, exponent: Tensor | Number) -> Tensor:
 
 
 
-@method(inplace=True)
+@method
 def float_power(
     input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None
 ) -> Tensor:
     """A power computed in 64 bits."""
-
-    def kind_of(value: Tensor | Number) -> dtype:
-        return value.dtype if isinstance(value, Tensor) else type_of_number(value)
-
-    wide = complex128 if kind_of(input).is_complex or kind_of(exponent).is_complex else float64
-    base = input.to(wide) if isinstance(input, Tensor) else input
-    power = exponent.to(wide) if isinstance(exponent, Tensor) else exponent
-    return _binary("pow", base, power, out)
+    _check_numbers("float_power", "either", input, exponent)
+    return into(_core.float_power(as_operand(input, exponent), exponent), out)
 
 
-def _comparison(name: str, text: str) -> Function:
+@method
+def float_power_(self: Tensor, exponent: Tensor | Number) -> Tensor:
+    """In-place version of :func:`pyburn.float_power`, of 64-bit tensors."""
+    result = float_power(self.clone() if _core.is_grad_enabled() else self, exponent)
+    if result.dtype != self.dtype:
+        raise RuntimeError(
+            f"float_power_: the base given has {self.dtype} but the operation's result requires "
+            f"{result.dtype}"
+        )
+    return assign(self, result, "float_power_")
+
+
+def _comparison(name: str, text: str) -> Comparison:
     def function(
-        input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None
+        input: Tensor, other: Tensor | Number, *, out: Tensor | None = None
     ) -> Tensor:
-        result = _core.compare(as_operand(input, other), name, other)
+        result = _core.compare(input, name, other)
         return result if out is None else into(result, out)
 
     return method(name=name, inplace=True)(_named(function, name, text))
@@ -513,7 +573,7 @@ less_equal = _alias("less_equal", le)
 not_equal = _alias("not_equal", ne)
 
 
-def _logic(name: str, text: str) -> Function:
+def _logic(name: str, text: str) -> OfTensors:
     def function(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         result = _core.logical(input, name, other)
         return result if out is None else into(result, out)
@@ -526,7 +586,7 @@ logical_or = _logic("logical_or", "Where either is nonzero.")
 logical_xor = _logic("logical_xor", "Where one of both is nonzero.")
 
 
-def _question(name: str, text: str) -> Function:
+def _question(name: str, text: str) -> OfOne:
     def function(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         result = _core.predicate(input, name)
         return result if out is None else into(result, out)
@@ -553,21 +613,7 @@ def isclose(
     equal_nan: bool = False,
 ) -> Tensor:
     """Where ``|input - other| <= atol + rtol * |other|``."""
-    if input.dtype != other.dtype:
-        raise RuntimeError(f"isclose: {input.dtype} did not match {other.dtype}")
-    if rtol < 0 or atol < 0:
-        raise RuntimeError(f"isclose: rtol and atol must be at least zero, got {rtol} and {atol}")
-    close = input == other
-    if equal_nan and category(input.dtype) > 1:
-        close = close | (isnan(input) & isnan(other))
-    if rtol == 0 and atol == 0:
-        return close
-    if category(input.dtype) <= 1:
-        kind = _core.get_default_dtype()
-        input, other = input.to(kind), other.to(kind)
-    allowed = (other * rtol).abs() + atol
-    actual = (input - other).abs()
-    return close | (isfinite(actual) & (actual <= allowed))
+    return _core.isclose(input, other, rtol, atol, equal_nan)
 
 
 @method
@@ -584,24 +630,13 @@ def allclose(
         >>> pyburn.allclose(pyburn.ones(2), pyburn.ones(2) + 1e-9)
         True
     """
-    return _core.all(isclose(input, other, rtol, atol, equal_nan), None, False).item()
+    return _core.allclose(input, other, rtol, atol, equal_nan)
 
 
 @method
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and elements."""
-    if input.device != other.device:
-        raise RuntimeError(
-            f"equal: expected all tensors to be on the same device, got {input.device} and "
-            f"{other.device}"
-        )
-    if input.shape != other.shape:
-        return False
-    return _core.all(input == other, None, False).item()
-
-
-def _bound(value: Tensor | Number | None, input: Tensor) -> Tensor | None:
-    return None if value is None else as_operand(value, input)
+    return _core.equal(input, other)
 
 
 @method(inplace=True)
@@ -618,9 +653,11 @@ def clamp(
         >>> pyburn.clamp(pyburn.tensor([-2, 0, 2]), min=-1, max=1)
         tensor([-1,  0,  1])
     """
-    if input.dtype.is_complex:
-        raise RuntimeError("clamp: is not supported for complex types")
-    return into(_core.clamp(input, _bound(min, input), _bound(max, input)), out)
+    if not (isinstance(min, Tensor) or isinstance(max, Tensor)):
+        return into(_core.clamp_scalar(input, min, max), out)
+    low = None if min is None else as_operand(min, input)
+    high = None if max is None else as_operand(max, input)
+    return into(_core.clamp(input, low, high), out)
 
 
 clip = _alias("clip", clamp)
@@ -649,6 +686,16 @@ def clamp_max(
     return clamp(input, max=max, out=out)
 
 
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]: ...
+@overload
+def where(
+    condition: Tensor,
+    input: Tensor | Number,
+    other: Tensor | Number,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
 def where(
     condition: Tensor,
     input: Tensor | Number | None = None,
@@ -703,76 +750,61 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     return _core.masked_fill(input, mask, value)
 
 
-@method(inplace=True)
+@method
 def lerp(
     input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None
 ) -> Tensor:
     """The point ``weight`` of the way from ``input`` to ``end``."""
-    for name, value in (("end", end), ("weight", weight)):
-        if isinstance(value, Tensor) and value.dtype != input.dtype:
-            raise RuntimeError(
-                f"lerp: expected dtype {input.dtype} for `{name}` but got dtype {value.dtype}"
-            )
-    span = end - input
-    # From the nearer side, so that both ends are met exactly.
-    if not isinstance(weight, Tensor):
-        near = builtins.abs(weight) < 0.5
-        return into(input + span * weight if near else end - span * (1 - weight), out)
-    near = weight.abs() < 0.5
-    return into(_core.where_(near, input + weight * span, end - span * (1 - weight)), out)
+    return into(_core.lerp(input, end, weight), out)
 
 
-@method(inplace=True)
+@method
+def lerp_(self: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
+    """In-place version of :func:`pyburn.lerp`."""
+    _core.lerp_(self, end, weight)
+    return self
+
+
+@method
 def addcmul(
     input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None
 ) -> Tensor:
     """``input + value * tensor1 * tensor2``."""
-    product = tensor1 * tensor2
-    return into(input + (product if value == 1 else product * value), out)
+    return into(_core.addcmul(input, tensor1, tensor2, value), out)
 
 
-@method(inplace=True)
+@method
+def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    """In-place version of :func:`pyburn.addcmul`."""
+    _core.addcmul_(self, tensor1, tensor2, value)
+    return self
+
+
+@method
 def addcdiv(
     input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None
 ) -> Tensor:
     """``input + value * tensor1 / tensor2``."""
-    if category(tensor1.dtype) <= 1 and category(tensor2.dtype) <= 1:
-        raise RuntimeError(
-            "addcdiv: integer division with addcdiv is not supported; hint: "
-            "input + value * pyburn.trunc(tensor1 / tensor2)"
-        )
-    quotient = tensor1 / tensor2
-    return into(input + (quotient if value == 1 else quotient * value), out)
+    return into(_core.addcdiv(input, tensor1, tensor2, value), out)
+
+
+@method
+def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    """In-place version of :func:`pyburn.addcdiv`."""
+    _core.addcdiv_(self, tensor1, tensor2, value)
+    return self
 
 
 @method(inplace=True)
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``input * 2 ** other``."""
-    return into(input * _core.scalar_binary(other, "pow", 2.0), out)
+    return into(_core.ldexp(input, other), out)
 
 
 @method
-def frexp(
-    input: Tensor, *, out: tuple[Tensor, Tensor] | None = None
-) -> frexp_result:
+def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> frexp_result:
     """Mantissas in [0.5, 1) and exponents of two that make up each element."""
-    if not input.is_floating_point():
-        raise RuntimeError(f"frexp: only supports floating-point dtypes, got {input.dtype}")
-    # The exponent is read from the bits; numbers too small to be normal are first made larger.
-    wide = input.detach() if input.dtype == float64 else input.detach().to(as_dtype("float32"))
-    double = wide.dtype == float64
-    scale, bits, width, bias = (54, int64, 52, 1022) if double else (25, int32, 23, 126)
-    tiny = wide.abs() < finfo(wide.dtype).tiny
-    normal = _core.where_(tiny, wide * 2.0**scale, wide)
-    raw = _core.binary(normal.contiguous().view(bits), "bitwise_right_shift", width)
-    raw = _core.binary(raw, "bitwise_and", 2047 if double else 255)
-    exponent = raw - bias - tiny.to(bits) * scale
-    plain = isfinite(wide) & (wide != 0)
-    exponent = where(plain, exponent, 0).to(int32)
-    # In two steps, since a power of two for all of it may itself be out of range.
-    half = _core.binary(exponent, "trunc_divide", 2)
-    mantissa = input * _core.scalar_binary(-half.to(input.dtype), "pow", 2.0)
-    mantissa = mantissa * _core.scalar_binary((half - exponent).to(input.dtype), "pow", 2.0)
+    mantissa, exponent = _core.frexp(input)
     if out is None:
         return frexp_result(mantissa, exponent)
     return frexp_result(into(mantissa, out[0]), into(exponent, out[1]))
@@ -806,46 +838,24 @@ def nan_to_num(
     out: Tensor | None = None,
 ) -> Tensor:
     """NaN and infinities replaced by numbers: zero and the largest ones if none are given."""
-    if input.dtype.is_complex:
-        parts = nan_to_num(_core.view_as_real(input), nan, posinf, neginf)
-        return into(_core.view_as_complex(parts.contiguous()), out)
-    if not input.is_floating_point():
-        return into(input.clone(), out)
-    limits = finfo(input.dtype)
-    result = where(isnan(input), 0.0 if nan is None else nan, input)
-    result = where(isposinf(input), limits.max if posinf is None else posinf, result)
-    return into(where(isneginf(input), limits.min if neginf is None else neginf, result), out)
+    return into(_core.nan_to_num(input, nan, posinf, neginf), out)
 
 
 @method(inplace=True)
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sign of each element; of complex ones the number of length one in its direction."""
-    if not input.dtype.is_complex:
-        return into(input.sign(), out)
-    length = input.abs()
-    safe = where(length == 0, 1.0, length)
-    return into(input / safe, out)
+    return into(_core.sgn(input), out)
 
 
 @method(inplace=True)
 def logit(input: Tensor, eps: float | None = None, *, out: Tensor | None = None) -> Tensor:
     """``log(x / (1 - x))`` of elements, first held between ``eps`` and ``1 - eps``."""
-    x = input if input.is_floating_point() else input.to(_core.get_default_dtype())
-    x = x if eps is None else clamp(x, eps, 1 - eps)
-    return into((x / (1 - x)).log(), out)
+    return into(_core.logit(input, eps), out)
 
 
 def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The ``n``-th derivative of the digamma function."""
-    if n < 0:
-        raise RuntimeError(f"polygamma: n must be non-negative, got {n}")
-    if n == 0:
-        return into(input.digamma(), out)
-    if n == 1:
-        return into(_core.unary(input, "trigamma"), out)
-    x = input if input.is_floating_point() else input.to(_core.get_default_dtype())
-    factor = (-1.0) ** (n + 1) * math.factorial(n)
-    return into(_core.scalar_binary(x, "zeta", builtins.float(n + 1)) * factor, out)
+    return into(_core.polygamma(input, n), out)
 
 
 @method(name="polygamma", inplace=True)
@@ -857,13 +867,7 @@ def _polygamma(self: Tensor, n: int) -> Tensor:
 @method(inplace=True)
 def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension ``p``."""
-    if p < 1:
-        raise RuntimeError(f"mvlgamma: p has to be greater than or equal to 1, got {p}")
-    x = input if input.is_floating_point() else input.to(_core.get_default_dtype())
-    result = x.lgamma()
-    for j in range(1, p):
-        result = result + (x - j / 2).lgamma()
-    return into(result + p * (p - 1) / 4 * math.log(math.pi), out)
+    return into(_core.mvlgamma(input, p), out)
 
 
 def real(input: Tensor) -> Tensor:
@@ -884,8 +888,8 @@ def _set_imag(self: Tensor, value: Tensor | Number) -> None:
     _core.imag(self).copy_(as_operand(value))
 
 
-Tensor.real = property(_core.real, _set_real, doc="The real parts.")
-Tensor.imag = property(_core.imag, _set_imag, doc="The imaginary parts.")
+attach("real", property(_core.real, _set_real, doc="The real parts."))
+attach("imag", property(_core.imag, _set_imag, doc="The imaginary parts."))
 
 
 @method
@@ -970,15 +974,7 @@ def is_signed(input: Tensor) -> bool:
     return input.dtype.is_signed
 
 
-def _softmax_input(op: str, input: Tensor, kind: DTypeLike | None) -> tuple[Tensor, dtype]:
-    """The input in the dtype to compute in, and the dtype of the result."""
-    x = input if kind is None else input.to(as_dtype(kind))
-    if not x.is_floating_point():
-        raise NotImplementedError(
-            f"{op}: not implemented for {x.dtype}; hint: dtype=pyburn.float32"
-        )
-    # Sums of 16-bit numbers are kept in 32 bits.
-    return (x.to(as_dtype("float32")), x.dtype) if x.dtype.itemsize == 2 else (x, x.dtype)
+
 
 
 @method
@@ -990,22 +986,14 @@ def softmax(input: Tensor, dim: int, dtype: DTypeLike | None = None) -> Tensor:
         >>> pyburn.softmax(pyburn.zeros(2), dim=0)
         tensor([0.5000, 0.5000])
     """
-    x, kind = _softmax_input("softmax", input, dtype)
-    if x.numel() == 0:
-        return x.to(kind).clone()
-    powers = (x - _core.amax(x.detach(), dim, True)).exp()
-    return (powers / _core.sum(powers, dim, True)).to(kind)
+    return _core.softmax(input, dim, None if dtype is None else as_dtype(dtype))
 
 
 @method
 @numpy_names
 def log_softmax(input: Tensor, dim: int, dtype: DTypeLike | None = None) -> Tensor:
     """The logarithm of :func:`softmax`, without overflow."""
-    x, kind = _softmax_input("log_softmax", input, dtype)
-    if x.numel() == 0:
-        return x.to(kind).clone()
-    shifted = x - _core.amax(x.detach(), dim, True)
-    return (shifted - _core.sum(shifted.exp(), dim, True).log()).to(kind)
+    return _core.log_softmax(input, dim, None if dtype is None else as_dtype(dtype))
 
 
 def _negative_part(input: Tensor) -> Tensor:

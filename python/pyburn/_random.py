@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyburn import _core
-from pyburn._api import into, method
+from pyburn._api import attach, into, method
 from pyburn._core import Tensor, device, tensor
 from pyburn._dtypes import (
     DeviceLike,
@@ -255,14 +255,15 @@ def _random(
         else:
             _core.uniform_(result, low, high, None)
     elif law.name == "Normal":
+        mean, std = law.parameters
         wide = _core.get_default_dtype() if whole else kind
-        result = _core.normal_with(*law.parameters, size, wide, place, None).to(kind)
+        result = _core.normal_with(mean, std, size, wide, place, None).to(kind)
     else:
         _core.bernoulli_(result, law.parameters[0], None)
     return result.requires_grad_() if requires_grad else result
 
 
-Tensor.random = staticmethod(_random)
+attach("random", staticmethod(_random))
 
 
 def _options(
@@ -285,7 +286,7 @@ def _finish(result: Tensor, out: Tensor | None, requires_grad: bool, layout: Any
 
 
 def rand(
-    *args: Any,
+    *args: int | Sequence[int],
     size: Sequence[int] | None = None,
     generator: Generator | None = None,
     out: Tensor | None = None,
@@ -307,7 +308,7 @@ def rand(
 
 
 def randn(
-    *args: Any,
+    *args: int | Sequence[int],
     size: Sequence[int] | None = None,
     generator: Generator | None = None,
     out: Tensor | None = None,
@@ -340,7 +341,7 @@ def _bounds(
 
 
 def randint(
-    *args: Any,
+    *args: int | Sequence[int],
     low: int | None = None,
     high: int | None = None,
     size: Sequence[int] | None = None,
@@ -426,7 +427,7 @@ def randn_like(
 
 def randint_like(
     input: Tensor,
-    *args: Any,
+    *args: int | Sequence[int],
     low: int | None = None,
     high: int | None = None,
     generator: Generator | None = None,
@@ -500,7 +501,8 @@ def multinomial(
     """Places drawn from each row with the probabilities it holds."""
     if num_samples <= 0:
         raise RuntimeError(f"multinomial: cannot sample n_sample <= 0 samples, got {num_samples}")
-    return into(_core.multinomial(input, num_samples, replacement, _source(generator)), out)
+    result = _core.multinomial(input, num_samples, replacement, _source(generator))
+    return into(result, out, same_dtype=True)
 
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, cast, overload
 
 from pyburn import _core, return_types
-from pyburn._api import into, method
+from pyburn._api import into, method, refuse_overlap
 from pyburn._core import Tensor
 from pyburn._dtypes import (
     DTypeLike,
@@ -16,7 +16,6 @@ from pyburn._dtypes import (
     as_dtype,
     as_operand,
     category,
-    float32,
     numpy_names,
     uint8,
     wrapped,
@@ -90,10 +89,14 @@ def _some(dim: Dims) -> Any:
     return tuple(dim) or None
 
 
-def _both(kind: type[Pair], results: Sequence[Tensor], out: Sequence[Tensor] | None) -> Pair:
-    """Several results as their named tuple, or written into the given tensors."""
+def _both(
+    kind: type[Pair], results: Sequence[Tensor], out: Sequence[Tensor] | None, *inputs: Tensor
+) -> Pair:
+    """Several results as their named tuple, or written into the given tensors, which may not share
+    memory with ``inputs``."""
     if out is not None:
-        results = [into(result, target) for result, target in zip(results, out, strict=True)]
+        pairs = zip(results, out, strict=True)
+        results = [into(result, target, *inputs) for result, target in pairs]
     return kind(*results)
 
 
@@ -185,7 +188,7 @@ def nanmean(
 
 
 def _spread(
-    op: str, dim: Any, unbiased: bool | None, correction: Number | None
+    op: str, dim: Any, unbiased: bool | None, correction: float | None
 ) -> tuple[Any, builtins.float]:
     """Dimensions and correction from the forms ``(unbiased)``, ``(dim, unbiased)`` and
     ``(dim, correction=)``."""
@@ -206,7 +209,7 @@ def var(
     unbiased: bool | None = None,
     keepdim: bool = False,
     *,
-    correction: Number | None = None,
+    correction: float | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
     """The variance over dimensions, divided by the number of elements less ``correction``."""
@@ -222,7 +225,7 @@ def std(
     unbiased: bool | None = None,
     keepdim: bool = False,
     *,
-    correction: Number | None = None,
+    correction: float | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
     """The standard deviation over dimensions.
@@ -242,7 +245,7 @@ def var_mean(
     unbiased: bool | None = None,
     keepdim: bool = False,
     *,
-    correction: Number | None = None,
+    correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Variance and mean over dimensions."""
     dims, less = _spread("var_mean", dim, unbiased, correction)
@@ -256,7 +259,7 @@ def std_mean(
     unbiased: bool | None = None,
     keepdim: bool = False,
     *,
-    correction: Number | None = None,
+    correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Standard deviation and mean over dimensions."""
     dims, less = _spread("std_mean", dim, unbiased, correction)
@@ -266,7 +269,8 @@ def std_mean(
 def _extreme(
     name: str, input: Tensor, dim: Any, keepdim: bool, other: Tensor | None, out: Any
 ) -> Any:
-    other = dim if isinstance(dim, Tensor) else other
+    if isinstance(dim, Tensor):
+        dim, other = None, dim
     if other is not None:
         return into(_core.binary(input, f"{name}imum", other), out)
     kind = return_types.max if name == "max" else return_types.min
@@ -282,6 +286,16 @@ def _extreme(
     return into(reduce(input, None, False), out)
 
 
+@overload
+def max(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def max(
+    input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, Tensor] | None = None
+) -> return_types.max: ...
+@overload
+def max(input: Tensor, dim: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def max(input: Tensor, *, other: Tensor, out: Tensor | None = None) -> Tensor: ...
 @method
 @numpy_names
 def max(
@@ -301,6 +315,16 @@ def max(
     return _extreme("max", input, dim, keepdim, other, out)
 
 
+@overload
+def min(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def min(
+    input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, Tensor] | None = None
+) -> return_types.min: ...
+@overload
+def min(input: Tensor, dim: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def min(input: Tensor, *, other: Tensor, out: Tensor | None = None) -> Tensor: ...
 @method
 @numpy_names
 def min(
@@ -322,7 +346,7 @@ def amax(
     input: Tensor, dim: Dims = (), keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """The largest elements over dimensions; equal ones share the gradient."""
-    return into(_core.amax(input, _some(dim), keepdim), out)
+    return into(_core.amax(input, _some(dim), keepdim), out, same_dtype=True)
 
 
 @method
@@ -331,7 +355,7 @@ def amin(
     input: Tensor, dim: Dims = (), keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """The smallest elements over dimensions; equal ones share the gradient."""
-    return into(_core.amin(input, _some(dim), keepdim), out)
+    return into(_core.amin(input, _some(dim), keepdim), out, same_dtype=True)
 
 
 @method
@@ -344,7 +368,18 @@ def aminmax(
     out: tuple[Tensor, Tensor] | None = None,
 ) -> return_types.aminmax:
     """The smallest and the largest element, of all or along a dimension."""
-    return _both(return_types.aminmax, _core.aminmax(input, dim, keepdim), out)
+    least, most = _core.aminmax(input, dim, keepdim)
+    if out is None:
+        return return_types.aminmax(least, most)
+    try:
+        refuse_overlap(out[0], out[1])
+    except RuntimeError as fault:
+        raise ValueError(
+            f"aminmax: the `min` and `max` out= tensors must not overlap: {fault}"
+        ) from None
+    return return_types.aminmax(
+        into(least, out[0], same_dtype=True), into(most, out[1], same_dtype=True)
+    )
 
 
 @method
@@ -401,40 +436,11 @@ def logsumexp(
     return into(_core.logsumexp(input, _some(dim), keepdim), out)
 
 
-def _root(total: Tensor) -> Tensor:
-    """The square root, with a gradient of zero at zero."""
-    if not (total.requires_grad and _core.is_grad_enabled()):
-        return total.sqrt()
-    zero = total == 0
-    one = as_operand(1.0, total)
-    return _core.where_(zero, as_operand(0.0, total), _core.where_(zero, one, total).sqrt())
-
-
-def _vector_norm(input: Tensor, p: Number, dim: Any, keepdim: bool) -> Tensor:
-    x = input
-    narrow = x.dtype if x.is_floating_point() and x.dtype.itemsize == 2 else None
-    x = x if narrow is None else x.to(float32)
-    size = x.abs() if p != 2 or x.is_complex() else x
-    if p == math.inf:
-        result = _core.amax(size, dim, keepdim)
-    elif p == -math.inf:
-        result = _core.amin(size, dim, keepdim)
-    elif p == 0:
-        result = _core.sum((x != 0).to(size.dtype), dim, keepdim)
-    elif p == 1:
-        result = _core.sum(size, dim, keepdim)
-    elif p == 2:
-        result = _root(_core.sum(size.square(), dim, keepdim))
-    else:
-        result = _core.sum(size**p, dim, keepdim) ** (1.0 / p)
-    return result if narrow is None else result.to(narrow)
-
-
 @method
 @numpy_names
 def norm(
     input: Tensor,
-    p: Number | str | None = "fro",
+    p: float | str | None = "fro",
     dim: Dims = None,
     keepdim: bool = False,
     out: Tensor | None = None,
@@ -446,44 +452,30 @@ def norm(
         >>> pyburn.tensor([3.0, 4.0]).norm()
         tensor(5.)
     """
-    x = _cast(input, dtype)
-    if category(x.dtype) < 2:
-        raise RuntimeError(
-            f"norm: expected a floating point or complex tensor as input. Got {x.dtype}"
-        )
-    if p == "nuc":
-        from pyburn import linalg
-
-        pair = (-2, -1) if dim is None else tuple(dim)  # type: ignore[arg-type]
-        return into(linalg.matrix_norm(x, "nuc", pair, keepdim), out)
-    if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"norm: only 'fro' and 'nuc' are norms by name, got '{p}'")
-    power = 2 if p is None or p == "fro" else p
-    return into(_vector_norm(x, power, _some(dim), keepdim), out)
+    order = "fro" if p is None else p
+    kind = None if dtype is None else as_dtype(dtype)
+    return into(_core.norm(input, order, _some(dim), keepdim, kind), out)
 
 
 @method
-def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor:
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The norm of the difference of two tensors."""
     return _core.dist(input, other, builtins.float(p))
 
 
 @method(inplace=True)
 def renorm(
-    input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor | None = None
+    input: Tensor, p: float, dim: int, maxnorm: float, *, out: Tensor | None = None
 ) -> Tensor:
     """Slices along a dimension, those with a norm above ``maxnorm`` scaled down to it."""
-    at = wrapped(dim, input.ndim, "renorm")
-    others = tuple(other for other in range(input.ndim) if other != at)
-    size = _vector_norm(input, p, others, True)
-    scale = _core.where_(size > maxnorm, maxnorm / (size + 1e-7), as_operand(1.0, size))
-    return into(input * scale, out)
+    return into(_core.renorm(input, builtins.float(p), dim, builtins.float(maxnorm)), out)
 
 
 @method
-def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+def sum_to_size(self: Tensor, *size: int | Sequence[int]) -> Tensor:
     """The sum over what broadcasting from a shape would add."""
-    shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    listed = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+    shape = cast("tuple[int, ...]", tuple(listed))
     extra = self.ndim - len(shape)
     fits = extra >= 0 and builtins.all(
         small in (1, large) for small, large in zip(shape, self.shape[extra:], strict=False)
@@ -509,6 +501,12 @@ def _middle(name: str, input: Tensor, dim: int | None, keepdim: bool, out: Any) 
     return _both(kind, along(input, dim, keepdim), out)
 
 
+@overload
+def median(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def median(
+    input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, Tensor] | None = None
+) -> return_types.median: ...
 @method
 @numpy_names
 def median(
@@ -518,6 +516,12 @@ def median(
     return _middle("median", input, dim, keepdim, out)
 
 
+@overload
+def nanmedian(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def nanmedian(
+    input: Tensor, dim: int, keepdim: bool = False, *, out: tuple[Tensor, Tensor] | None = None
+) -> return_types.nanmedian: ...
 @method
 @numpy_names
 def nanmedian(
@@ -551,7 +555,7 @@ def kthvalue(
     out: tuple[Tensor, Tensor] | None = None,
 ) -> return_types.kthvalue:
     """The ``k``-th smallest elements along a dimension, counted from one."""
-    return _both(return_types.kthvalue, _core.kthvalue(input, k, dim, keepdim), out)
+    return _both(return_types.kthvalue, _core.kthvalue(input, k, dim, keepdim), out, input)
 
 
 @method
@@ -590,6 +594,49 @@ def _distinct(results: Sequence[Tensor], inverse: bool, counts: bool) -> Any:
     return wanted if len(wanted) > 1 else values
 
 
+@overload
+def unique(
+    input: Tensor,
+    sorted: bool = True, 
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    dim: int | None = None,
+) -> Tensor: ...
+@overload
+def unique(
+    input: Tensor,
+    sorted: bool = True, 
+    *,
+    return_inverse: Literal[True],
+    return_counts: Literal[True],
+    dim: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor]: ...
+@overload
+def unique(
+    input: Tensor,
+    sorted: bool = True, 
+    *,
+    return_inverse: Literal[True],
+    return_counts: Literal[False] = False,
+    dim: int | None = None,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def unique(
+    input: Tensor,
+    sorted: bool = True, 
+    return_inverse: Literal[False] = False,
+    *,
+    return_counts: Literal[True],
+    dim: int | None = None,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def unique(
+    input: Tensor,
+    sorted: bool = True, 
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]: ...
 @method
 def unique(
     input: Tensor,
@@ -607,6 +654,44 @@ def unique(
     return _distinct(_core.unique(input, dim), return_inverse, return_counts)
 
 
+@overload
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    dim: int | None = None,
+) -> Tensor: ...
+@overload
+def unique_consecutive(
+    input: Tensor,
+    *,
+    return_inverse: Literal[True],
+    return_counts: Literal[True],
+    dim: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor]: ...
+@overload
+def unique_consecutive(
+    input: Tensor,
+    *,
+    return_inverse: Literal[True],
+    return_counts: Literal[False] = False,
+    dim: int | None = None,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: Literal[False] = False,
+    *,
+    return_counts: Literal[True],
+    dim: int | None = None,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]: ...
 @method
 def unique_consecutive(
     input: Tensor,
@@ -694,21 +779,21 @@ def corrcoef(input: Tensor) -> Tensor:
     return _core.corrcoef(input)
 
 
-def _steps(op: str, x: Tensor | None, dx: Number | None) -> builtins.float:
+def _steps(op: str, x: Tensor | None, dx: float | None) -> builtins.float:
     if x is not None and dx is not None:
         raise TypeError(f"{op}: takes one of x and dx")
     return 1.0 if dx is None else builtins.float(dx)
 
 
 def trapezoid(
-    y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: int = -1
+    y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
     """The integral of samples along a dimension by the trapezoid rule."""
     return _core.trapezoid(y, x, _steps("trapezoid", x, dx), dim)
 
 
 def cumulative_trapezoid(
-    y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: int = -1
+    y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
     """The integral up to each sample after the first by the trapezoid rule."""
     return _core.cumulative_trapezoid(y, x, _steps("cumulative_trapezoid", x, dx), dim)
@@ -720,7 +805,7 @@ trapz = trapezoid
 def gradient(
     input: Tensor,
     *,
-    spacing: Any = 1,
+    spacing: Any = None,
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
 ) -> tuple[Tensor, ...]:
@@ -729,6 +814,10 @@ def gradient(
         raise RuntimeError("gradient: only supports edge_order=1 and edge_order=2.")
     listed = range(input.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
     dims = [wrapped(each, input.ndim, "gradient") for each in listed]
+    for each in dims:
+        if dims.count(each) > 1:
+            raise RuntimeError(f"gradient: dim {each} appears multiple times in the list of dims")
+    spacing = 1 if spacing is None else spacing
     if isinstance(spacing, Tensor) or not isinstance(spacing, list | tuple):
         spacings = [spacing] * len(dims)
     else:
@@ -790,7 +879,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 @method
 def histc(
-    input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None
+    input: Tensor, bins: int = 100, min: float = 0, max: float = 0, *, out: Tensor | None = None
 ) -> Tensor:
     """How many elements fall into each of equal bins."""
     return into(_core.histc(input, bins, builtins.float(min), builtins.float(max)), out)

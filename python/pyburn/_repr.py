@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 from pyburn import _core
@@ -69,7 +69,7 @@ def get_printoptions() -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def printoptions(**kwargs: Any) -> Iterator[None]:
+def printoptions(**kwargs: Any) -> Generator[None]:
     """Options for the time of a ``with`` block.
 
     Example:

@@ -133,7 +133,7 @@ def set_default_device(device: Any) -> None:
     _core.set_default_device(None if device is None else _name(device))
 
 
-class default_device:  # noqa: N801
+class default_device:
     """The default device for the time of a ``with`` block.
 
     Example:
@@ -161,16 +161,14 @@ class default_device:  # noqa: N801
         _core.set_default_device(self._before.pop())
 
 
-class _NotHere(NotImplementedError, AttributeError):
-    """An attribute of PyTorch or PyBurn 0.1 that is missing here; ``hasattr`` says no to it."""
-
-
-def _missing(module: str, name: str, reason: str | None = None) -> AttributeError:
+def _missing(  # pyright: ignore[reportUnusedFunction]
+    module: str, name: str, reason: str | None = None
+) -> AttributeError:
     """The error of a module's ``__getattr__``."""
-    if reason is None:
-        return AttributeError(f"module '{module}' has no attribute '{name}'")
-    return _NotHere(f"{module}.{name}: {reason}")
+    from pyburn import _absent
+
+    return _absent.missing(module, name, reason)
 
 
-def _device_count(kind: str) -> int:
+def _device_count(kind: str) -> int:  # pyright: ignore[reportUnusedFunction]
     return next((len(entry.devices) for entry in backends() if entry.name == kind), 0)

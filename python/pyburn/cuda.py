@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyburn import _core, backend
 
@@ -99,12 +99,14 @@ _MISSING = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in _OLD:
-        raise backend._missing(
-            __name__, name, f"modules are not bound to a backend; hint: use pyburn.{name} with "
-            "device='cuda'"
-        )
-    if name in _MISSING:
-        raise backend._missing(__name__, name, _MISSING[name])
-    raise backend._missing(__name__, name)
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in _OLD:
+            raise backend._missing(
+                __name__, name, f"modules are not bound to a backend; hint: use pyburn.{name} with "
+                "device='cuda'"
+            )
+        if name in _MISSING:
+            raise backend._missing(__name__, name, _MISSING[name])
+        raise backend._missing(__name__, name)

@@ -255,7 +255,7 @@ def lu_factor_ex(
     check_errors: bool = False,
     out: tuple[Tensor, Tensor, Tensor] | None = None,
 ) -> return_types.linalg_lu_factor_ex:
-    """:func:`lu_factor` with ``info``: where the first zero on the diagonal of ``U`` is, or zero."""
+    """:func:`lu_factor` with ``info``: where on the diagonal of ``U`` a zero is, or zero."""
     _pivoting("linalg.lu_factor_ex", pivot)
     factors, pivots = _core.lu_factor(A)
     info = _first_zero(factors)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from pyburn import _core, _pointwise, _reduction
+from pyburn._absent import getter
 from pyburn._api import into
 from pyburn._core import Tensor
-from pyburn._dtypes import DTypeLike, Number, category, numpy_names
+from pyburn._dtypes import DTypeLike, Number, as_operand, category, numpy_names, result_type
 
 __all__ = [
     "bessel_j0",
     "bessel_j1",
+    "chebyshev_polynomial_t",
+    "chebyshev_polynomial_u",
+    "chebyshev_polynomial_v",
+    "chebyshev_polynomial_w",
     "digamma",
     "entr",
     "erf",
@@ -25,23 +29,34 @@ __all__ = [
     "gammainc",
     "gammaincc",
     "gammaln",
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
     "i0",
     "i0e",
     "i1",
     "i1e",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
     "log1p",
     "log_ndtr",
     "log_softmax",
     "logit",
     "logsumexp",
+    "modified_bessel_i0",
+    "modified_bessel_i1",
     "multigammaln",
     "ndtr",
     "ndtri",
     "polygamma",
     "psi",
     "round",
+    "shifted_chebyshev_polynomial_t",
+    "shifted_chebyshev_polynomial_u",
+    "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w",
     "sinc",
     "softmax",
+    "spherical_bessel_j0",
     "xlog1py",
     "xlogy",
     "zeta",
@@ -69,6 +84,10 @@ sinc = _pointwise.sinc
 xlogy = _pointwise.xlogy
 
 
+def _floats(value: Tensor) -> Tensor:
+    return value if category(value.dtype) > 1 else value.to(_core.get_default_dtype())
+
+
 def _unary(name: str, text: str) -> Function:
     """A function of one tensor that only this module has."""
 
@@ -87,6 +106,8 @@ ndtri = _unary("ndtri", "The inverse of :func:`ndtr`.")
 i0e = _unary("i0e", "``exp(-|x|)`` times the modified Bessel function of order zero.")
 i1 = _unary("i1", "The modified Bessel function of order one.")
 i1e = _unary("i1e", "``exp(-|x|)`` times the modified Bessel function of order one.")
+modified_bessel_i0 = i0
+modified_bessel_i1 = i1
 bessel_j0 = _unary("bessel_j0", "The Bessel function of the first kind of order zero.")
 bessel_j1 = _unary("bessel_j1", "The Bessel function of the first kind of order one.")
 
@@ -98,21 +119,30 @@ def entr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         >>> pyburn.special.entr(pyburn.tensor([-1.0, 0.0, 1.0]))
         tensor([-inf, 0., 0.])
     """
-    x = input if category(input.dtype) > 1 else input.to(_core.get_default_dtype())
+    x = _floats(input)
     below = x < 0
     # The logarithm is not taken where it would put a NaN into the gradient of the other branch.
     inside = _pointwise.where(below, 1.0, x)
     return into(_pointwise.where(below, float("-inf"), -_core.binary(inside, "xlogy", inside)), out)
 
 
+def _binary(name: str, input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """A function of two operands, one of which may be a number."""
+    if isinstance(input, Tensor):
+        return _core.binary(input, name, other)
+    if isinstance(other, Tensor):
+        return _core.scalar_binary(other, name, input)
+    raise TypeError(f"special.{name}: expected at least one Tensor, got {input} and {other}")
+
+
 def xlog1py(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input * log1p(other)``, zero where ``input`` is."""
-    return _pointwise._binary("xlog1py", input, other, out)
+    return into(_binary("xlog1py", input, other), out)
 
 
 def zeta(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The Hurwitz zeta function: the sum of ``(k + other) ** -input`` over ``k = 0, 1, ...``."""
-    return _pointwise._binary("zeta", input, other, out)
+    return into(_binary("zeta", input, other), out)
 
 
 @numpy_names
@@ -133,3 +163,151 @@ def logsumexp(
 ) -> Tensor:
     """``log(sum(exp(x)))`` over dimensions, without overflow."""
     return _reduction.logsumexp(input, dim, keepdim, out=out)
+
+
+def spherical_bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``sin(x) / x``, the spherical Bessel function of the first kind of order zero."""
+    x = _floats(input)
+    finite = _pointwise.isfinite(x) | _pointwise.isnan(x)
+    safe = _pointwise.where((x == 0) | ~finite, 1.0, x)
+    waves = _pointwise.where(finite, safe.sin() / safe, 0.0)
+    return into(_pointwise.where(x == 0, 1.0, waves), out)
+
+
+Step = Callable[[int, Tensor, Tensor, Tensor], Tensor]
+
+
+def _polynomial(
+    name: str, text: str, first: Callable[[Tensor], Tensor], step: Step, shifted: bool = False
+) -> Function:
+    """A family of polynomials: those of order zero are one, those of order one ``first(x)``, and
+    ``step(k, x, before, last)`` is of order ``k + 1``. Orders below zero give zero."""
+
+    def function(
+        input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+    ) -> Tensor:
+        if not isinstance(input, Tensor) and not isinstance(n, Tensor):
+            raise TypeError(f"special.{name}: expected at least one Tensor, got {input} and {n}")
+        kind = result_type(input, n)
+        kind = kind if category(kind) > 1 else _core.get_default_dtype()
+        x, order = as_operand(input, n).to(kind), as_operand(n, input)
+        if order.is_floating_point():
+            order = order.trunc()
+        x = 2 * x - 1 if shifted else x
+        before, last = x * 0 + 1, first(x)
+        result = _pointwise.where(order == 0, before, 0.0)
+        highest = int(_core.amax(order, None, False).item()) if order.numel() else 0
+        for k in range(1, highest + 1):
+            result = _pointwise.where(order == k, last, result)
+            before, last = last, step(k, x, before, last)
+        return into(result.to(kind), out)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function
+
+
+def _double(k: int, x: Tensor, before: Tensor, last: Tensor) -> Tensor:
+    return 2 * x * last - before
+
+
+def _first_kind(x: Tensor) -> Tensor:
+    return x
+
+
+def _second_kind(x: Tensor) -> Tensor:
+    return 2 * x
+
+
+def _third_kind(x: Tensor) -> Tensor:
+    return 2 * x - 1
+
+
+def _fourth_kind(x: Tensor) -> Tensor:
+    return 2 * x + 1
+
+
+chebyshev_polynomial_t = _polynomial(
+    "chebyshev_polynomial_t",
+    """The Chebyshev polynomial of the first kind of order ``n``.
+
+    Example:
+        >>> pyburn.special.chebyshev_polynomial_t(pyburn.tensor([0.5, 1.0]), 2)
+        tensor([-0.5000,  1.0000])
+    """,
+    _first_kind,
+    _double,
+)
+chebyshev_polynomial_u = _polynomial(
+    "chebyshev_polynomial_u",
+    "The Chebyshev polynomial of the second kind of order ``n``.",
+    _second_kind,
+    _double,
+)
+chebyshev_polynomial_v = _polynomial(
+    "chebyshev_polynomial_v",
+    "The Chebyshev polynomial of the third kind of order ``n``.",
+    _third_kind,
+    _double,
+)
+chebyshev_polynomial_w = _polynomial(
+    "chebyshev_polynomial_w",
+    "The Chebyshev polynomial of the fourth kind of order ``n``.",
+    _fourth_kind,
+    _double,
+)
+shifted_chebyshev_polynomial_t = _polynomial(
+    "shifted_chebyshev_polynomial_t",
+    "The Chebyshev polynomial of the first kind at ``2 x - 1``.",
+    _first_kind,
+    _double,
+    shifted=True,
+)
+shifted_chebyshev_polynomial_u = _polynomial(
+    "shifted_chebyshev_polynomial_u",
+    "The Chebyshev polynomial of the second kind at ``2 x - 1``.",
+    _second_kind,
+    _double,
+    shifted=True,
+)
+shifted_chebyshev_polynomial_v = _polynomial(
+    "shifted_chebyshev_polynomial_v",
+    "The Chebyshev polynomial of the third kind at ``2 x - 1``.",
+    _third_kind,
+    _double,
+    shifted=True,
+)
+shifted_chebyshev_polynomial_w = _polynomial(
+    "shifted_chebyshev_polynomial_w",
+    "The Chebyshev polynomial of the fourth kind at ``2 x - 1``.",
+    _fourth_kind,
+    _double,
+    shifted=True,
+)
+hermite_polynomial_h = _polynomial(
+    "hermite_polynomial_h",
+    "The physicist's Hermite polynomial of order ``n``.",
+    _second_kind,
+    lambda k, x, before, last: 2 * x * last - 2 * k * before,
+)
+hermite_polynomial_he = _polynomial(
+    "hermite_polynomial_he",
+    "The probabilist's Hermite polynomial of order ``n``.",
+    _first_kind,
+    lambda k, x, before, last: x * last - k * before,
+)
+laguerre_polynomial_l = _polynomial(
+    "laguerre_polynomial_l",
+    "The Laguerre polynomial of order ``n``.",
+    lambda x: 1 - x,
+    lambda k, x, before, last: ((2 * k + 1 - x) * last - k * before) / (k + 1),
+)
+legendre_polynomial_p = _polynomial(
+    "legendre_polynomial_p",
+    "The Legendre polynomial of order ``n``.",
+    _first_kind,
+    lambda k, x, before, last: ((2 * k + 1) * x * last - k * before) / (k + 1),
+)
+
+
+__getattr__ = getter(__name__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyburn import _core, backend
 
@@ -56,10 +56,12 @@ def memory_stats(device: Any = None) -> dict[str, int]:
     return backend.memory_stats(_device(device))
 
 
-def __getattr__(name: str) -> Any:
-    if name in _OLD:
-        raise backend._missing(
-            __name__, name, f"modules are not bound to a backend; hint: use pyburn.{name} with "
-            "device='wgpu'"
-        )
-    raise backend._missing(__name__, name)
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in _OLD:
+            raise backend._missing(
+                __name__, name, f"modules are not bound to a backend; hint: use pyburn.{name} with "
+                "device='wgpu'"
+            )
+        raise backend._missing(__name__, name)

@@ -156,7 +156,8 @@ class Row:
     """False for a method that has no free function."""
     broadcasts: bool = False
     """Whether all tensors must broadcast together."""
-    extreme_grad: bool = False
+    exact: bool = True
+    """Whether every form gives the same bits; else within the usual difference."""
 
     def calls(self, dtype: str) -> Iterator[Call]:
         yield from self.samples(Maker(self.name, dtype))
@@ -211,11 +212,11 @@ def both(a: str, b: str) -> str:
 
 def result_dtypes(row: Row, call: Call, dtype: str, count: int) -> list[str]:
     """The dtype that each tensor of a result must have."""
-    rules = row.result if isinstance(row.result, tuple) else (row.result,) * count
-    return [_by_rule(rule, call, dtype) for rule in rules]
+    rules = row.result[:count] if isinstance(row.result, tuple) else (row.result,) * count
+    return [by_rule(rule, call, dtype) for rule in rules]
 
 
-def _by_rule(rule: Any, call: Call, dtype: str) -> str:
+def by_rule(rule: Any, call: Call, dtype: str) -> str:
     if callable(rule):
         return rule(call, dtype)
     if rule not in ("promoted", "float", "real", "first", "sum"):

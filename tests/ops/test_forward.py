@@ -10,6 +10,7 @@ import pyburn as pb
 import pytest
 from helpers import (
     LAYOUTS,
+    assert_close,
     dtype_of,
     leaves,
     map_arrays,
@@ -119,7 +120,10 @@ def _check_inplace(row: Row, args: list[Any], kwargs: Any, result: Any, text: st
     assert in_place(*args[1:], **kwargs) is target, f"{text}: another tensor is returned"
     assert target.dtype == args[0].dtype
     wanted = to_numpy(result.to(dtype_of(name_of(target.dtype))))
-    assert same(to_numpy(target), wanted), f"{text}: {target}, not {wanted}"
+    if row.exact:
+        assert same(to_numpy(target), wanted), f"{text}: {target}, not {wanted}"
+    else:
+        assert_close(to_numpy(target), wanted, name_of(target.dtype), row.room, text)
 
 
 META = [pytest.param(row, id=row.name) for row in ROWS if row.meta]

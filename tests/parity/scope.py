@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torch.testing._internal.opinfo.core import OpInfo
 
+BESSEL = "Bessel functions of the second kind and Airy's, used by none of the libraries surveyed"
 KERNEL = "undocumented kernel behind torch.nn.functional, which is measured with the layers"
 
 FAMILIES = {
     "nn.functional.": "torch.nn.functional is measured with the layers",
     "masked.": "torch.masked is outside the surface",
+    "special.airy_": BESSEL,
+    "special.bessel_y": BESSEL,
+    "special.modified_bessel_k": BESSEL,
+    "special.scaled_modified_bessel_k": BESSEL,
     "sparse.": "sparse tensors are outside the surface",
     "torch.ops.": "private operator without a public name",
     "torch._": "private operator without a public name",
@@ -40,9 +45,6 @@ ENTRIES = {
 }
 """Full names of single entries, with the reason they are out."""
 
-WINDOWS = {"hann", "hamming", "blackman", "bartlett"}
-"""The common windows of torch.signal.windows."""
-
 PRIVATE_BUT_USED = {"_segment_reduce"}
 """Names with a leading underscore that published models call all the same."""
 
@@ -54,9 +56,7 @@ def out_of_scope(op: OpInfo) -> str | None:
             return reason
     if op.full_name in ENTRIES:
         return ENTRIES[op.full_name]
-    family, _, last = op.name.rpartition(".")
-    if family == "signal.windows" and last not in WINDOWS:
-        return "a rarer window, used by none of the libraries surveyed"
+    last = op.name.rpartition(".")[2]
     # `__radd__` and its like are Python operators, public by the language's own rule.
     if last.startswith("_") and not last.startswith("__") and last not in PRIVATE_BUT_USED:
         return "private operator: its name begins with an underscore"

@@ -35,8 +35,16 @@ impl<'a, T: Element> Strided<'a, T> {
 
     /// The elements in row-major order, where they lie so in memory.
     pub fn as_slice(&self) -> Option<&'a [T]> {
-        is_contiguous(self.shape, self.strides)
-            .then(|| &self.data[self.offset..self.offset + self.len()])
+        if self.is_empty() {
+            // Its offset may lie outside what is stored.
+            return Some(&[]);
+        }
+        match self.len() {
+            // The offset of nothing may lie anywhere.
+            0 => Some(&[]),
+            len => is_contiguous(self.shape, self.strides)
+                .then(|| &self.data[self.offset..self.offset + len]),
+        }
     }
 
     /// The element at a storage position.

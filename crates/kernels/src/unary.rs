@@ -242,8 +242,11 @@ macro_rules! float {
                     Unary::Atan => scalar1(Self::atan),
                     Unary::Sinh => scalar1(Self::sinh),
                     Unary::Cosh => scalar1(Self::cosh),
-                    Unary::Asinh => in_f64(f64::asinh),
-                    Unary::Acosh => in_f64(f64::acosh),
+                    Unary::Asinh => in_f64(libm::asinh),
+                    Unary::Acosh => in_f64(|x| {
+                        // The library's function expects its domain.
+                        if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+                    }),
                     Unary::Atanh => in_f64(f64::atanh),
                     Unary::Erfinv => in_f64(special::erfinv),
                     Unary::Erfcx => in_f64(special::erfcx),

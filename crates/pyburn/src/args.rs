@@ -3,8 +3,9 @@
 use num_complex::Complex;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyInt, PyList, PyString, PyTuple};
 use wrap_burn::ops::binary::Operand;
+pub(crate) use wrap_burn::py::scalar;
 use wrap_burn::{DType, Device, Scalar, Tensor, Value};
 
 use crate::boundary::{quick, to_py};
@@ -13,7 +14,7 @@ use crate::tensor::PyTensor;
 
 /// A tensor argument.
 #[derive(Clone)]
-pub struct T(pub Tensor);
+pub(crate) struct T(pub Tensor);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for T {
     type Error = PyErr;
@@ -29,41 +30,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for T {
     }
 }
 
-/// Reads a Python or NumPy number; `None` for anything else.
-pub fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
-    if let Ok(value) = object.cast_exact::<PyFloat>() {
-        return Ok(Some(Scalar::Float(value.extract()?)));
-    }
-    if object.is_instance_of::<PyBool>() {
-        return Ok(Some(Scalar::Bool(object.extract()?)));
-    }
-    if object.is_instance_of::<PyInt>() {
-        return Ok(Some(match object.extract::<i64>() {
-            Ok(value) => Scalar::Int(value),
-            // Beyond 64 bits: as a float, unless it does not even fit there.
-            Err(_) => Scalar::Float(object.extract()?),
-        }));
-    }
-    if object.is_instance_of::<PyFloat>() {
-        return Ok(Some(Scalar::Float(object.extract()?)));
-    }
-    if let Ok(value) = object.cast::<PyComplex>() {
-        use pyo3::types::PyComplexMethods;
-        return Ok(Some(Scalar::Complex(value.real(), value.imag())));
-    }
-    // NumPy's scalars turn into Python's by themselves.
-    if object.hasattr("__array_interface__")? && object.hasattr("item")? {
-        let rank: usize = object.getattr("ndim")?.extract()?;
-        if rank == 0 && !object.hasattr("__setitem__")? {
-            return scalar(&object.call_method0("item")?);
-        }
-    }
-    Ok(None)
-}
-
 /// A number argument; 0-d tensors count.
 #[derive(Clone, Copy)]
-pub struct Number(pub Scalar);
+pub(crate) struct Number(pub Scalar);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Number {
     type Error = PyErr;
@@ -82,7 +51,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Number {
 }
 
 /// A tensor or a number; `None` for anything else.
-pub fn operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
+pub(crate) fn operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
     if let Ok(tensor) = object.cast::<PyTensor>() {
         return Ok(Some(Operand::Tensor(tensor.get().0.clone())));
     }
@@ -97,7 +66,7 @@ pub fn operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
 }
 
 /// A tensor or a number, or an error that names the type.
-pub struct Op(pub Operand);
+pub(crate) struct Op(pub Operand);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Op {
     type Error = PyErr;
@@ -113,7 +82,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Op {
 }
 
 /// An integer: Python's, NumPy's or a 0-d integer tensor.
-pub fn integer(object: &Bound<'_, PyAny>) -> PyResult<i64> {
+pub(crate) fn integer(object: &Bound<'_, PyAny>) -> PyResult<i64> {
     if let Ok(value) = object.extract::<i64>() {
         return Ok(value);
     }
@@ -121,7 +90,7 @@ pub fn integer(object: &Bound<'_, PyAny>) -> PyResult<i64> {
 }
 
 /// One or several dimensions: an int, a tuple or a list.
-pub struct Ints(pub Vec<i64>);
+pub(crate) struct Ints(pub Vec<i64>);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
     type Error = PyErr;
@@ -150,7 +119,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
 }
 
 /// Sizes given as `f(2, 3)` or as `f((2, 3))`.
-pub fn sizes(args: &Bound<'_, PyTuple>) -> PyResult<Vec<i64>> {
+pub(crate) fn sizes(args: &Bound<'_, PyTuple>) -> PyResult<Vec<i64>> {
     if args.len() == 1 {
         let only = args.get_item(0)?;
         if !only.is_instance_of::<PyInt>() {
@@ -161,7 +130,7 @@ pub fn sizes(args: &Bound<'_, PyTuple>) -> PyResult<Vec<i64>> {
 }
 
 /// Non-negative sizes of a new tensor.
-pub fn shape_of(op: &str, sizes: &[i64]) -> PyResult<Vec<usize>> {
+pub(crate) fn shape_of(op: &str, sizes: &[i64]) -> PyResult<Vec<usize>> {
     sizes
         .iter()
         .map(|&size| {
@@ -219,7 +188,7 @@ impl Numbers {
 }
 
 /// Reads nested lists, numbers, arrays and tensors into a fresh CPU value.
-pub fn value_from(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+pub(crate) fn value_from(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(tensor) = object.cast::<PyTensor>() {
         return quick(|| tensor.get().0.value().to_host()?.copied());
     }

@@ -1,5 +1,6 @@
 //! Gradients from Python: modes, `grad`, the tape's nodes, custom functions.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -14,7 +15,7 @@ use crate::tensor::PyTensor;
 
 /// A step of the tape.
 #[pyclass(name = "Node", module = "pyburn.autograd", frozen)]
-pub struct PyNode(pub Arc<Node>);
+pub(crate) struct PyNode(pub Arc<Node>);
 
 #[pymethods]
 impl PyNode {
@@ -37,6 +38,22 @@ impl PyNode {
     #[getter]
     fn variable(&self) -> Option<PyTensor> {
         self.0.variable().cloned().map(PyTensor)
+    }
+
+    /// The leaves this step depends on.
+    fn _leaves(&self) -> Vec<PyTensor> {
+        let mut seen = HashSet::from([Arc::as_ptr(&self.0)]);
+        let mut open = vec![self.0.clone()];
+        let mut leaves = Vec::new();
+        while let Some(node) = open.pop() {
+            leaves.extend(node.variable().cloned().map(PyTensor));
+            for edge in node.next_edges().into_iter().flatten() {
+                if seen.insert(Arc::as_ptr(&edge.node)) {
+                    open.push(edge.node);
+                }
+            }
+        }
+        leaves
     }
 
     fn __repr__(&self) -> String {
@@ -136,7 +153,8 @@ impl Backward for PyRule {
         let restored = match self.saved.lock().as_ref() {
             Some(saved) => saved
                 .iter()
-                .map(|slot| slot.as_ref().map(|recorded| recorded.restore(node)).transpose())
+                // Functions may ask a saved tensor whether it requires a gradient.
+                .map(|slot| slot.as_ref().map(|recorded| recorded.restore(node, true)).transpose())
                 .collect::<wrap_burn::Result<Vec<_>>>()?,
             None => {
                 return Err(wrap_burn::error!(
@@ -179,7 +197,6 @@ impl Backward for PyRule {
 /// Records a Python function: `inputs` are its tensor arguments, `outputs` fresh results.
 #[pyfunction]
 fn _record_function(
-    py: Python<'_>,
     class: Py<PyAny>,
     context: Py<PyAny>,
     name: String,
@@ -188,7 +205,6 @@ fn _record_function(
     differentiable: Vec<bool>,
     saved: Vec<Option<T>>,
 ) -> PyResult<bool> {
-    let _ = py;
     let inputs: Vec<Tensor> = inputs.into_iter().map(|arg| arg.0).collect();
     let outputs: Vec<Tensor> = outputs.into_iter().map(|arg| arg.0).collect();
     // An output that the function saved refers to the very node that saves it.
@@ -218,7 +234,7 @@ fn describe_origin() -> String {
 }
 
 /// Adds the module's functions.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     autograd::set_origin_source(describe_origin);
     module.add_class::<PyNode>()?;
     module.add_function(wrap_pyfunction!(is_grad_enabled, module)?)?;

@@ -105,7 +105,7 @@ fn set_default_device(py: Python<'_>, device: Option<DeviceArg>) -> PyResult<()>
 }
 
 /// Adds the module's functions.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     macro_rules! add {
         ($($name:ident),* $(,)?) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
     }

@@ -1,16 +1,14 @@
 //! `pyburn.dtype`, `pyburn.device` and how arguments become them.
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
-use wrap_burn::{DType, Device};
+use wrap_burn::{DType, Device, py};
 
 use crate::boundary::to_py;
 
 /// An element type, such as ``pyburn.float32``.
 #[pyclass(name = "dtype", module = "pyburn", frozen, eq, hash)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PyDType(pub DType);
+pub(crate) struct PyDType(pub DType);
 
 #[pymethods]
 impl PyDType {
@@ -44,11 +42,13 @@ impl PyDType {
     }
 
     /// The real type of a complex one's parts.
+    #[expect(clippy::wrong_self_convention, reason = "Python shares its objects")]
     fn to_real(&self) -> Self {
         PyDType(self.0.to_real())
     }
 
     /// The complex type whose parts have this type.
+    #[expect(clippy::wrong_self_convention, reason = "Python shares its objects")]
     fn to_complex(&self) -> Self {
         PyDType(self.0.to_complex())
     }
@@ -65,7 +65,7 @@ impl PyDType {
 /// A device, such as ``pyburn.device("cuda:0")``.
 #[pyclass(name = "device", module = "pyburn", frozen, eq, hash)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PyDevice(pub Device);
+pub(crate) struct PyDevice(pub Device);
 
 #[pymethods]
 impl PyDevice {
@@ -115,7 +115,7 @@ impl PyDevice {
 
 /// A dtype argument: ours, a name, a NumPy dtype, or one of Python's own number types.
 #[derive(Clone, Copy)]
-pub struct DTypeArg(pub DType);
+pub(crate) struct DTypeArg(pub DType);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for DTypeArg {
     type Error = PyErr;
@@ -124,43 +124,13 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DTypeArg {
         if let Ok(dtype) = object.cast::<PyDType>() {
             return Ok(DTypeArg(dtype.get().0));
         }
-        if let Ok(name) = object.cast::<PyString>() {
-            return name.to_str()?.parse().map(DTypeArg).map_err(to_py);
-        }
-        let py = object.py();
-        if let Ok(class) = object.cast::<PyType>() {
-            if class.is(py.get_type::<PyBool>()) {
-                return Ok(DTypeArg(DType::Bool));
-            }
-            if class.is(py.get_type::<PyInt>()) {
-                return Ok(DTypeArg(DType::I64));
-            }
-            if class.is(py.get_type::<PyFloat>()) {
-                return Ok(DTypeArg(wrap_burn::defaults::float()));
-            }
-            if class.is(py.get_type::<PyComplex>()) {
-                return Ok(DTypeArg(wrap_burn::defaults::float().to_complex()));
-            }
-        }
-        // A NumPy dtype or scalar type knows its name.
-        for attribute in ["name", "__name__"] {
-            if let Ok(name) = object.getattr(attribute)
-                && let Ok(name) = name.extract::<String>()
-                && let Ok(dtype) = name.parse()
-            {
-                return Ok(DTypeArg(dtype));
-            }
-        }
-        Err(PyTypeError::new_err(format!(
-            "dtype: expected a pyburn.dtype, its name or a NumPy dtype, got {}",
-            object.repr()?
-        )))
+        object.extract::<py::PyDType>().map(|dtype| DTypeArg(dtype.0))
     }
 }
 
 /// A device argument: ours, a name, an index of a CUDA device, or a member of ``Backend``.
 #[derive(Clone, Copy)]
-pub struct DeviceArg(pub Device);
+pub(crate) struct DeviceArg(pub Device);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for DeviceArg {
     type Error = PyErr;
@@ -169,20 +139,6 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DeviceArg {
         if let Ok(device) = object.cast::<PyDevice>() {
             return Ok(DeviceArg(device.get().0));
         }
-        if let Ok(name) = object.cast::<PyString>() {
-            return name.to_str()?.parse().map(DeviceArg).map_err(to_py);
-        }
-        if object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>() {
-            return Ok(DeviceArg(Device::Cuda(object.extract()?)));
-        }
-        if let Ok(name) = object.getattr("value")
-            && let Ok(name) = name.extract::<String>()
-        {
-            return name.parse().map(DeviceArg).map_err(to_py);
-        }
-        Err(PyTypeError::new_err(format!(
-            "device: expected a name such as 'cpu' or 'wgpu:0', or a pyburn.device, got {}",
-            object.repr()?
-        )))
+        object.extract::<py::PyDevice>().map(|device| DeviceArg(device.0))
     }
 }

@@ -36,7 +36,7 @@ fn dtype_of(code: &str) -> PyResult<DType> {
 
 /// Host memory as NumPy sees it: ``numpy.asarray`` of this shares the memory and keeps it alive.
 #[pyclass(module = "pyburn._core", frozen)]
-pub struct HostMemory {
+pub(crate) struct HostMemory {
     value: Value,
 }
 
@@ -68,7 +68,7 @@ impl HostMemory {
 }
 
 /// A NumPy array over a CPU value's memory.
-pub fn to_array<'py>(py: Python<'py>, value: Value) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn to_array<'py>(py: Python<'py>, value: Value) -> PyResult<Bound<'py, PyAny>> {
     let memory = Bound::new(py, HostMemory { value })?;
     let numpy = py.import("numpy")?;
     numpy.call_method1("asarray", (memory,))
@@ -79,7 +79,7 @@ struct Keep(#[allow(dead_code, reason = "held for its Drop")] Py<PyAny>);
 
 /// A value over an array's memory (`share`) or over a copy of it. What cannot be shared (negative
 /// or odd strides, read-only memory, foreign byte order) is copied.
-pub fn from_array(object: &Bound<'_, PyAny>, share: bool) -> PyResult<Value> {
+pub(crate) fn from_array(object: &Bound<'_, PyAny>, share: bool) -> PyResult<Value> {
     let py = object.py();
     let interface = object.getattr("__array_interface__")?;
     let code: String = interface.get_item("typestr")?.extract()?;
@@ -147,7 +147,7 @@ fn contiguous(shape: &[usize]) -> Strides {
 }
 
 /// The elements as nested lists of Python numbers.
-pub fn to_list<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn to_list<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     let host = value
         .to_host()
         .map_err(crate::boundary::to_py)?
@@ -176,24 +176,18 @@ fn nested<'py>(
 }
 
 /// One element as a Python number.
-pub fn element<'py>(py: Python<'py>, value: &Value, at: usize) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn element<'py>(py: Python<'py>, value: &Value, at: usize) -> PyResult<Bound<'py, PyAny>> {
     let single = value.with_geometry(Dims::new(), Strides::new(), at);
     number(py, single.item().map_err(crate::boundary::to_py)?)
 }
 
 /// A number as Python's.
-pub fn number(py: Python<'_>, scalar: wrap_burn::Scalar) -> PyResult<Bound<'_, PyAny>> {
-    use wrap_burn::Scalar;
-    Ok(match scalar {
-        Scalar::Bool(value) => pyo3::types::PyBool::new(py, value).to_owned().into_any(),
-        Scalar::Int(value) => value.into_pyobject(py)?.into_any(),
-        Scalar::Float(value) => value.into_pyobject(py)?.into_any(),
-        Scalar::Complex(re, im) => pyo3::types::PyComplex::from_doubles(py, re, im).into_any(),
-    })
+pub(crate) fn number(py: Python<'_>, scalar: wrap_burn::Scalar) -> PyResult<Bound<'_, PyAny>> {
+    wrap_burn::py::PyScalar(scalar).into_pyobject(py)
 }
 
 /// Refuses what cannot be shown to NumPy.
-pub fn check_shareable(op: &str, tensor: &wrap_burn::Tensor) -> PyResult<()> {
+pub(crate) fn check_shareable(op: &str, tensor: &wrap_burn::Tensor) -> PyResult<()> {
     if tensor.requires_grad() {
         return Err(pyo3::exceptions::PyRuntimeError::new_err(format!(
             "{op}: can't be called on a Tensor that requires grad; use tensor.detach().{op}() instead"

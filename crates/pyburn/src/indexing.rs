@@ -115,7 +115,7 @@ impl Place<'_> {
             let found = slice.indices(size as isize)?;
             parsed.items.push(Item::Slice {
                 start: (found.start as usize).min(size),
-                len: found.slicelength as usize,
+                len: found.slicelength,
                 step: found.step as usize,
             });
             self.dim += 1;

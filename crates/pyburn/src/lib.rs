@@ -20,7 +20,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    boundary::install_panic_hook();
     module.add("DeviceError", module.py().get_type::<boundary::DeviceError>())?;
     module.add("OutOfMemoryError", module.py().get_type::<boundary::OutOfMemoryError>())?;
     module.add("LinAlgError", module.py().get_type::<boundary::LinAlgError>())?;

@@ -9,7 +9,7 @@ use crate::args::T;
 use crate::tensor::PyTensor;
 
 /// A result of the engine as a Python object.
-pub trait ToPy {
+pub(crate) trait ToPy {
     /// Converts.
     fn to_py(self, py: Python<'_>) -> PyResult<Py<PyAny>>;
 }
@@ -154,7 +154,7 @@ mod pick;
 mod random;
 
 /// Adds every function to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<random::PyGenerator>()?;
     module.add_function(wrap_pyfunction!(random::default_generator, module)?)?;
     basic::register(module)?;

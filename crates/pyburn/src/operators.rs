@@ -1,5 +1,6 @@
 //! Operators and elementwise functions of the tensor class, bound natively because they are what
 //! small models spend their time in.
+#![expect(unsafe_op_in_unsafe_fn, reason = "in what PyO3 makes of methods that a macro writes")]
 
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
@@ -170,7 +171,7 @@ macro_rules! unary_methods {
         }
 
         /// The elementwise functions: name, and what each computes.
-        pub const UNARY: &[&str] = &[$(stringify!($name)),*];
+        pub(crate) const UNARY: &[&str] = &[$(stringify!($name)),*];
     };
 }
 
@@ -221,7 +222,7 @@ unary_methods! {
 
 /// The elementwise functions that torch puts into submodules, by name.
 #[pyfunction]
-pub fn unary(py: Python<'_>, input: T, name: &str) -> PyResult<PyTensor> {
+pub(crate) fn unary(py: Python<'_>, input: T, name: &str) -> PyResult<PyTensor> {
     let kind = match name {
         "erfcx" => Unary::Erfcx,
         "ndtr" => Unary::Ndtr,

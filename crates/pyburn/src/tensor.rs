@@ -18,7 +18,7 @@ use crate::exchange;
 
 /// A multi-dimensional array of one element type on one device, with a history for gradients.
 #[pyclass(name = "Tensor", module = "pyburn", subclass, weakref, dict, frozen)]
-pub struct PyTensor(pub Tensor);
+pub(crate) struct PyTensor(pub Tensor);
 
 impl From<Tensor> for PyTensor {
     fn from(tensor: Tensor) -> Self {
@@ -31,13 +31,13 @@ static SIZE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Tells the engine which class shapes have.
 #[pyfunction]
-pub fn _register_size(py: Python<'_>, class: Py<PyAny>) {
+pub(crate) fn _register_size(py: Python<'_>, class: Py<PyAny>) {
     // Set once per interpreter; a repeated import keeps the first class.
     let _ = SIZE.set(py, class);
 }
 
 /// A shape as Python shows it.
-pub fn size<'py>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn size<'py>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let tuple = PyTuple::new(py, shape)?;
     match SIZE.get(py) {
         Some(class) => class.bind(py).call1((tuple,)),
@@ -47,7 +47,7 @@ pub fn size<'py>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>
 
 /// A registered hook; ``remove()`` takes it away again.
 #[pyclass(module = "pyburn", frozen, weakref)]
-pub struct RemovableHandle {
+pub(crate) struct RemovableHandle {
     tensor: Tensor,
     id: HookId,
 }
@@ -299,6 +299,12 @@ impl PyTensor {
     #[setter]
     fn set_grad(&self, grad: Option<T>) -> PyResult<()> {
         self.0.set_grad(grad.map(|arg| arg.0)).map_err(to_py)
+    }
+
+    /// Whether an output of another size may replace the memory: not if somebody else owns it.
+    #[getter]
+    fn _resizable(&self) -> bool {
+        !self.0.read().buffer().is_ok_and(|buffer| buffer.is_foreign())
     }
 
     /// The elements without the history: another tensor over the same memory.
@@ -704,7 +710,7 @@ impl PyTensor {
 }
 
 /// A fresh tensor from anything that holds numbers.
-pub fn make(
+pub(crate) fn make(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
     dtype: Option<wrap_burn::DType>,
@@ -743,7 +749,7 @@ pub fn make(
 /// A tensor of the given data: nested lists, numbers, arrays or another tensor; always a copy.
 #[pyfunction]
 #[pyo3(signature = (data, *, dtype = None, device = None, backend = None, requires_grad = false, pin_memory = false))]
-pub fn tensor(
+pub(crate) fn tensor(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
     dtype: Option<DTypeArg>,
@@ -762,7 +768,7 @@ pub fn tensor(
 
 /// A tensor over a NumPy array's memory: writes to one show in the other.
 #[pyfunction]
-pub fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+pub(crate) fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
     if !array.hasattr("__array_interface__")? {
         return Err(PyTypeError::new_err(format!(
             "from_numpy: expected a numpy.ndarray (got {})",
@@ -773,7 +779,7 @@ pub fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
 }
 
 /// Everything about the class that the package's own code needs and users do not.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTensor>()?;
     module.add_class::<RemovableHandle>()?;
     module.add_class::<exchange::HostMemory>()?;

@@ -71,6 +71,11 @@ impl Buffer {
         self.bytes == 0
     }
 
+    /// Whether somebody else owns the memory.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.owner, Owner::Foreign(_))
+    }
+
     /// The whole block as elements.
     pub fn as_slice<T: Element>(&self) -> &[T] {
         if self.bytes == 0 {

@@ -23,7 +23,6 @@ mod buffer;
 mod dtype;
 mod error;
 mod op;
-mod shape;
 mod tensor;
 mod value;
 
@@ -31,7 +30,10 @@ pub mod autograd;
 pub mod defaults;
 pub mod device;
 pub mod ops;
+#[cfg(feature = "pyo3")]
+pub mod py;
 pub mod random;
+pub mod shape;
 
 pub use buffer::Buffer;
 pub use device::Device;
@@ -41,3 +43,8 @@ pub use kernels::{Dims, Strides};
 pub use op::{Grads, Metas, Primitive, Saves, Tensors, ToArc, Values, Vjp, apply, apply1};
 pub use tensor::Tensor;
 pub use value::{Meta, Storage, Value};
+
+/// The guide's examples, compiled and run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/extending.md")]
+struct Guide;

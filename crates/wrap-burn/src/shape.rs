@@ -135,7 +135,7 @@ pub fn infer_reshape(op: &str, from: &[usize], to: &[i64]) -> Result<Dims> {
             "{op}: cannot reshape tensor of {count} elements (shape {from:?}) into shape {to:?} \
              because the unspecified dimension size -1 (at {d}) can be any value"
         ),
-        Some(d) if count % known == 0 => out[d] = count / known,
+        Some(d) if count.is_multiple_of(known) => out[d] = count / known,
         None if known == count => {}
         _ => bail!(
             Runtime,

@@ -232,7 +232,9 @@ impl Value {
 
     /// A row-major value with the same elements: itself where it already is one.
     pub fn contiguous(&self) -> Result<Value> {
-        if self.is_contiguous() { Ok(self.clone()) } else { self.copied() }
+        // An empty view may start outside what is stored.
+        let inside = self.offset == 0 || self.numel() > 0;
+        if self.is_contiguous() && inside { Ok(self.clone()) } else { self.copied() }
     }
 
     /// A row-major copy in fresh memory.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyburn import _core
 from pyburn._core import Node, Tensor
@@ -40,6 +40,13 @@ __all__ = [
     "set_grad_enabled",
 ]
 
+if TYPE_CHECKING:
+    from pyburn.autograd import function as function
+    from pyburn.autograd import functional as functional
+    from pyburn.autograd._gradcheck import GradcheckError as GradcheckError
+    from pyburn.autograd._gradcheck import gradcheck as gradcheck
+    from pyburn.autograd._gradcheck import gradgradcheck as gradgradcheck
+
 
 def _tensors(op: str, what: str, given: Any) -> list[Tensor]:
     items = [given] if isinstance(given, Tensor) else list(given)
@@ -52,7 +59,7 @@ def _tensors(op: str, what: str, given: Any) -> list[Tensor]:
 def _seeds(op: str, what: str, given: Any, count: int) -> list[Tensor | None]:
     if given is None:
         return [None] * count
-    seeds = [given] if isinstance(given, Tensor) else list(given)
+    seeds: list[Tensor | None] = [given] if isinstance(given, Tensor) else list(given)
     if len(seeds) != count:
         raise RuntimeError(
             f"{op}: got {count} tensors and {len(seeds)} gradients; {what} must have one per tensor"
@@ -148,7 +155,7 @@ def grad(
     return tuple(found)
 
 
-def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:  # noqa: N802
+def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
     """A tensor, under the name it had before tensors had gradients themselves."""
     tensor = data.detach()
     return tensor.requires_grad_(True) if requires_grad else tensor
@@ -161,15 +168,17 @@ _MISSING = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("gradcheck", "gradgradcheck", "GradcheckError"):
-        from pyburn.autograd import _gradcheck
+if not TYPE_CHECKING:
 
-        return getattr(_gradcheck, name)
-    if name == "functional":
-        import importlib
+    def __getattr__(name: str) -> Any:
+        if name in ("gradcheck", "gradgradcheck", "GradcheckError"):
+            from pyburn.autograd import _gradcheck
 
-        return importlib.import_module("pyburn.autograd.functional")
-    from pyburn import backend
+            return getattr(_gradcheck, name)
+        if name == "functional":
+            import importlib
 
-    raise backend._missing(__name__, name, _MISSING.get(name))
+            return importlib.import_module("pyburn.autograd.functional")
+        from pyburn import backend
+
+        raise backend._missing(__name__, name, _MISSING.get(name))

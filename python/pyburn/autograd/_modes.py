@@ -122,7 +122,7 @@ class _SwitchMode(_Mode):
         _core._set_grad_enabled(self._before.pop())
 
 
-class no_grad(_SwitchMode):  # noqa: N801
+class no_grad(_SwitchMode):
     """Nothing is recorded for gradients.
 
     Example:
@@ -135,13 +135,13 @@ class no_grad(_SwitchMode):  # noqa: N801
     enabled = False
 
 
-class enable_grad(_SwitchMode):  # noqa: N801
+class enable_grad(_SwitchMode):
     """Operations are recorded for gradients again, within a ``no_grad`` block."""
 
     enabled = True
 
 
-class set_grad_enabled(_Mode):  # noqa: N801
+class set_grad_enabled(_Mode):
     """Recording on or off: at once, for the rest of the thread or until the block ends.
 
     Example:
@@ -177,7 +177,7 @@ class set_grad_enabled(_Mode):  # noqa: N801
         return f"set_grad_enabled(mode={self.mode})"
 
 
-class inference_mode(_Mode):  # noqa: N801
+class inference_mode(_Mode):
     """Like ``no_grad`` for code whose results never take part in autograd.
 
     Example:
@@ -221,7 +221,7 @@ def _check_nan(op: str, check_nan: bool) -> None:
         )
 
 
-class detect_anomaly(_Mode):  # noqa: N801
+class detect_anomaly(_Mode):
     """Backward names the forward call that made a NaN gradient.
 
     Example:
@@ -248,7 +248,7 @@ class detect_anomaly(_Mode):  # noqa: N801
         _core._set_anomaly(self._before.pop())
 
 
-class set_detect_anomaly(_Mode):  # noqa: N801
+class set_detect_anomaly(_Mode):
     """Anomaly mode on or off: at once, for the rest of the thread or until the block ends."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:

@@ -8,7 +8,7 @@ import mmap
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Source:
         self.close()
 
 
-def fill(stream: Any, array: np.ndarray[Any, Any]) -> int:
+def fill(stream: Any, array: Any) -> int:
     """Reads into an array of bytes until it is full or the stream ends; how many were read."""
     view, at = memoryview(array), 0
     while at < len(view):
@@ -107,7 +107,7 @@ def fill(stream: Any, array: np.ndarray[Any, Any]) -> int:
 
 
 @contextlib.contextmanager
-def atomic(file: Any) -> Iterator[BinaryIO]:
+def atomic(file: Any) -> Generator[BinaryIO]:
     """A file to write. A path gets its new content whole when the block ends, or keeps the old."""
     if not is_path(file):
         if not hasattr(file, "write"):

@@ -22,7 +22,7 @@ __all__ = ["MAGIC", "load_npy", "load_npz", "save_npy", "save_npz"]
 
 MAGIC = b"\x93NUMPY"
 _HEADER_LIMIT = 65_536
-_TYPES = frozenset("b1 u1 i1 i2 i4 i8 f2 f4 f8 c8 c16".split())
+_TYPES = frozenset(["b1", "u1", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "c8", "c16"])
 
 
 def _header(read: Any, where: str) -> tuple[np.dtype[Any], bool, tuple[int, ...], int]:

@@ -7,6 +7,7 @@ and range of bytes, and ``__metadata__`` to strings.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,7 +46,7 @@ _NAMES = {
 }
 _CODES = {kind: name for name, kind in _NAMES.items()}
 _FOREIGN = frozenset(
-    "F4 F6_E2M3 F6_E3M2 F8_E5M2 F8_E4M3 F8_E8M0 F8_E4M3FNUZ F8_E5M2FNUZ U16 U32 U64".split()
+    ["F4", "F6_E2M3", "F6_E3M2", "F8_E5M2", "F8_E4M3", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "U16", "U32", "U64"]
 )
 _HEADER_LIMIT = 100_000_000
 # The header of this format is two levels deep; anything deeper is not one.
@@ -75,22 +76,9 @@ def _pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
 def _depth(text: str) -> int:
     """How deep brackets nest outside strings."""
     deepest = depth = 0
-    inside = escaped = False
-    for letter in text:
-        if inside:
-            if escaped:
-                escaped = False
-            elif letter == "\\":
-                escaped = True
-            elif letter == '"':
-                inside = False
-        elif letter == '"':
-            inside = True
-        elif letter in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif letter in "]}":
-            depth -= 1
+    for bracket in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
     return deepest
 
 
@@ -120,9 +108,8 @@ def _header(source: Source) -> tuple[dict[str, Any], int]:
         ) from None
     if not text.startswith("{"):
         raise ValueError(f"{where}: the header at byte 8 does not begin with '{{'")
-    # Counting brackets first keeps Python's parser out of deep recursion; a header with few
-    # opening ones cannot be deep.
-    if text.count("[") + text.count("{") > _DEPTH and _depth(text) > _DEPTH:
+    # Counting brackets first keeps Python's parser out of deep recursion.
+    if _depth(text) > _DEPTH:
         raise ValueError(f"{where}: the header nests deeper than {_DEPTH} levels")
     try:
         header = json.loads(text, object_pairs_hook=_pairs, parse_constant=_refuse_constant)

@@ -6,7 +6,7 @@ import contextlib
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import IO, Any, BinaryIO
 
 from ._files import Source
@@ -80,7 +80,7 @@ class Archive:
         return record.header_offset + _LOCAL + name + extra
 
     @contextlib.contextmanager
-    def open(self, record: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
+    def open(self, record: zipfile.ZipInfo) -> Generator[IO[bytes]]:
         """A record's bytes as a stream that compares the checksum at its end."""
         where = f"load: '{self.source.name}', record {record.filename!r}"
         try:
@@ -133,7 +133,7 @@ class Writer:
             self._zip.fp = None
 
     @contextlib.contextmanager
-    def record(self, name: str, size: int) -> Iterator[IO[bytes]]:
+    def record(self, name: str, size: int) -> Generator[IO[bytes]]:
         """A record to write, of at most the given size."""
         large = size >= 1 << 31
         info = zipfile.ZipInfo(name, _EPOCH)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 __all__ = ["checkpoint", "dlpack"]
 
-_LAZY = ("checkpoint", "data", "dlpack")
+if TYPE_CHECKING:
+    from pyburn.utils import checkpoint as checkpoint
+    from pyburn.utils import dlpack as dlpack
+
+_LAZY = ("checkpoint", "dlpack")
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        try:
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in _LAZY:
             return importlib.import_module(f"pyburn.utils.{name}")
-        except ModuleNotFoundError as fault:
-            if fault.name != f"pyburn.utils.{name}":
-                raise
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        from pyburn._absent import missing
+
+        raise missing(__name__, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -32,7 +32,7 @@ class _RandomState:
         self.state: Any = _random().get_rng_state() if preserve else None
 
     @contextlib.contextmanager
-    def again(self) -> Iterator[None]:
+    def again(self) -> Generator[None]:
         """The same random numbers once more; what came after them goes on afterwards."""
         if self.state is None:
             yield
@@ -360,8 +360,7 @@ def checkpoint_sequential(
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     # Modules are iterated over by their children.
-    children = getattr(functions, "children", None)
-    steps = list(children()) if callable(children) else list(functions)
+    steps: list[Any] = list(functions.children() if hasattr(functions, "children") else functions)
 
     def segment(start: int, end: int) -> Callable[[Any], Any]:
         def run(input: Any) -> Any:

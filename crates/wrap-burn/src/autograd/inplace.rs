@@ -85,9 +85,11 @@ pub fn apply_into(op: &dyn Primitive, inputs: &[&Tensor]) -> Result<()> {
     }
     // What the gradient reads is noted as it is before the write.
     let saves = tracking.as_ref().map(|tracking| op.saves(&tracking.needs)).unwrap_or_default();
-    let before =
-        tracking.is_some().then(|| node::save_overwritten(inputs, saves)).transpose()?;
     let own = own.clone();
+    let before = match &tracking {
+        Some(_) => Some(node::save_inputs(inputs, saves, Some(&own))?),
+        None => None,
+    };
     let direct = device == crate::Device::Cpu
         && own.dtype == own.dtype.widened()
         && !values[1..].iter().any(|value| value.shares_storage(&own))
@@ -107,8 +109,7 @@ pub fn apply_into(op: &dyn Primitive, inputs: &[&Tensor]) -> Result<()> {
         }
         _ => None,
     };
-    rebase(target, edge);
-    Ok(())
+    rebase(target, edge)
 }
 
 /// Writes `result` over `target`'s elements, converted to its dtype and broadcast to its shape.
@@ -136,8 +137,7 @@ pub(crate) fn copy(target: &Tensor, source: &Tensor) -> Result<()> {
     let value = target.value();
     value.assign(&source.value())?;
     value.bump_version();
-    rebase(target, edge);
-    Ok(())
+    rebase(target, edge)
 }
 
 /// Lets a tensor look at its own memory as `turn` looks at it: what `t_`, `squeeze_` and their like
@@ -171,17 +171,20 @@ pub fn look(
 }
 
 /// Gives a written tensor its new history: its own, or, for a view, its base's.
-fn rebase(target: &Tensor, edge: Option<Edge>) {
+fn rebase(target: &Tensor, edge: Option<Edge>) -> Result<()> {
     if !super::grad_enabled() {
-        return;
+        return Ok(());
     }
     let view = target.auto().and_then(|state| state.view.clone());
     let (base, chain) = match view {
-        Some(View { base, chain, .. }) => (base, chain.into_vec()),
+        Some(view) => {
+            let View { base, chain, .. } = *view;
+            (base, chain.into_vec())
+        }
         None => {
             if edge.is_some() {
                 target.auto_mut().rebase(edge);
-                return;
+                return Ok(());
             }
             // Overwritten by a constant: what was there before gets a gradient of zero.
             (target.clone(), Vec::new())
@@ -189,14 +192,15 @@ fn rebase(target: &Tensor, edge: Option<Edge>) {
     };
     let from = base.edge();
     if edge.is_none() && from.is_none() {
-        return;
+        return Ok(());
     }
     let tracking = Tracking {
         needs: smallvec::smallvec![from.is_some(), edge.is_some()],
         edges: smallvec::smallvec![from, edge],
     };
-    let before = node::save_inputs(&[&base, target], Saves::NONE);
+    let before = node::save_inputs(&[&base, target], Saves::NONE, None)?;
     let scatter = Arc::new(ViewScatter { chain });
     let node = node::node_with(scatter, before, std::slice::from_ref(&base), tracking, Saves::NONE);
     base.auto_mut().rebase(Some(Edge { node, output: 0 }));
+    Ok(())
 }

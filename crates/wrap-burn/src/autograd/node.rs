@@ -57,13 +57,24 @@ pub trait Backward: Send + Sync {
 
 /// What an op's gradient reads, as it was when the op ran.
 pub(crate) struct Saved {
-    inputs: SmallVec<[Recorded; 2]>,
-    outputs: SmallVec<[Recorded; 1]>,
+    inputs: SavedInputs,
+    /// Of the outputs that are not read the node knows shape and dtype anyway.
+    outputs: SmallVec<[Option<Recorded>; 1]>,
+}
+
+pub(crate) type SavedInputs = SmallVec<[Kept; 2]>;
+
+/// What is kept of an input.
+pub(crate) enum Kept {
+    Shape(Meta, Device),
+    Elements(Recorded),
 }
 
 /// A tensor as it was when it was saved: its value, how often that had been written, and where it
 /// came from.
-pub struct Recorded {
+pub struct Recorded(Box<Record>);
+
+struct Record {
     value: Value,
     version: u64,
     origin: Option<Origin>,
@@ -71,6 +82,8 @@ pub struct Recorded {
 
 enum Origin {
     Edge(Edge),
+    /// Where the saving node's input at this place came from.
+    Input(usize),
     /// An output of the very node that saved it; a strong link would be a cycle.
     Own(usize),
 }
@@ -78,55 +91,46 @@ enum Origin {
 impl Recorded {
     /// Saves a tensor from before the op.
     pub fn input(tensor: &Tensor) -> Self {
-        let value = tensor.value();
-        let version = value.version();
-        Self { value, version, origin: tensor.edge().map(Origin::Edge) }
+        Self::new(tensor.value(), tensor.edge().map(Origin::Edge))
     }
 
     /// Saves an output of the node that does the saving.
     pub fn own(tensor: &Tensor, output: usize) -> Self {
-        let value = tensor.value();
+        Self::new(tensor.value(), Some(Origin::Own(output)))
+    }
+
+    fn new(value: Value, origin: Option<Origin>) -> Self {
         let version = value.version();
-        Self { value, version, origin: Some(Origin::Own(output)) }
+        Self(Box::new(Record { value, version, origin }))
     }
 
-    /// Shape and dtype of a tensor whose elements no gradient reads.
-    fn shape_of(tensor: &Tensor) -> Self {
-        let value = tensor.read();
-        Self { value: Value::meta(value.to_meta(), value.device()), version: 0, origin: None }
-    }
-
-    fn kept_if(self, bits: u32, at: usize) -> Self {
-        if wanted(bits, at) {
-            return self;
-        }
-        let value = Value::meta(self.value.to_meta(), self.value.device());
-        Self { value, version: 0, origin: None }
-    }
-
-    /// The tensor again, with its history if gradients of gradients are wanted.
-    pub fn restore(&self, owner: &Arc<Node>) -> Result<Tensor> {
-        if self.value.has_data() && self.value.version() != self.version {
+    /// The tensor again, with its history if that is wanted.
+    pub fn restore(&self, owner: &Arc<Node>, history: bool) -> Result<Tensor> {
+        let Self(record) = self;
+        if record.value.has_data() && record.value.version() != record.version {
             bail!(
                 Runtime,
                 "{}: one of the variables needed for gradient computation has been modified by an \
                  inplace operation: a tensor of shape {:?} is at version {}, expected version {}; \
                  hint: clone it before writing to it",
                 owner.name(),
-                self.value.shape,
-                self.value.version(),
-                self.version
+                record.value.shape,
+                record.value.version(),
+                record.version
             );
         }
-        let tensor = Tensor::from_value(self.value.clone());
-        if super::grad_enabled()
-            && let Some(origin) = &self.origin
+        let tensor = Tensor::from_value(record.value.clone());
+        if history
+            && let Some(origin) = &record.origin
         {
             let edge = match origin {
-                Origin::Edge(edge) => edge.clone(),
-                Origin::Own(output) => Edge { node: owner.clone(), output: *output },
+                Origin::Edge(edge) => Some(edge.clone()),
+                Origin::Input(at) => owner.next.lock()[*at].clone(),
+                Origin::Own(output) => Some(Edge { node: owner.clone(), output: *output }),
             };
-            tensor.auto_mut().attach(edge);
+            if let Some(edge) = edge {
+                tensor.auto_mut().attach(edge);
+            }
         }
         Ok(tensor)
     }
@@ -160,16 +164,10 @@ impl Node {
         input_meta: Value,
         output: Value,
     ) -> Arc<Self> {
-        let shape = |value: Value| Recorded {
-            value: Value::meta(value.to_meta(), value.device()),
-            version: 0,
-            origin: None,
-        };
         let outputs = smallvec::smallvec![(output.to_meta(), output.device())];
-        let saved = Saved {
-            inputs: smallvec::smallvec![shape(input_meta)],
-            outputs: smallvec::smallvec![shape(output)],
-        };
+        let shape = Kept::Shape(input_meta.to_meta(), input_meta.device());
+        let saved =
+            Saved { inputs: smallvec::smallvec![shape], outputs: smallvec::smallvec![None] };
         let kind = Kind::Op { op, saved: Mutex::new(Some(saved)) };
         Arc::new(Node::new(kind, smallvec::smallvec![Some(input)], outputs))
     }
@@ -252,11 +250,27 @@ impl Node {
                             self.name()
                         );
                     };
-                    let restore = |list: &[Recorded]| -> Result<SmallVec<[Tensor; 3]>> {
-                        list.iter().map(|recorded| recorded.restore(self)).collect()
+                    let shape = |meta: &Meta, device: Device| {
+                        Ok(Tensor::from_value(Value::meta(meta.clone(), device)))
                     };
-                    let both = (restore(&saved.inputs)?, restore(&saved.outputs)?);
-                    if !keep {
+                    let history = super::grad_enabled();
+                    let inputs = saved.inputs.iter().map(|kept| match kept {
+                        Kept::Shape(meta, device) => shape(meta, *device),
+                        Kept::Elements(recorded) => recorded.restore(self, history),
+                    });
+                    let outputs = saved.outputs.iter().zip(&self.outputs);
+                    let outputs = outputs.map(|(kept, (meta, device))| match kept {
+                        None => shape(meta, *device),
+                        Some(recorded) => recorded.restore(self, history),
+                    });
+                    let both = (
+                        inputs.collect::<Result<SmallVec<[Tensor; 3]>>>()?,
+                        outputs.collect::<Result<SmallVec<[Tensor; 1]>>>()?,
+                    );
+                    // Shapes are kept, so that steps which need no more can run again.
+                    let elements = saved.outputs.iter().any(Option::is_some)
+                        || saved.inputs.iter().any(|kept| matches!(kept, Kept::Elements(_)));
+                    if !keep && elements {
                         *slot = None;
                     }
                     both
@@ -280,28 +294,24 @@ impl Drop for Node {
     /// Frees long chains without recursion: each node would otherwise drop the next one from
     /// within its own drop, and deep graphs would run out of stack.
     fn drop(&mut self) {
-        let mut pending: Vec<Arc<Node>> =
-            self.next.get_mut().drain(..).flatten().map(|edge| edge.node).collect();
-        if let Kind::Op { saved, .. } = &mut self.kind {
-            collect_origins(saved.get_mut(), &mut pending);
-        }
+        let mut pending: SmallVec<[Arc<Node>; 4]> = SmallVec::new();
+        self.cut(&mut pending);
         while let Some(node) = pending.pop() {
             if let Some(mut node) = Arc::into_inner(node) {
-                pending.extend(node.next.get_mut().drain(..).flatten().map(|edge| edge.node));
-                if let Kind::Op { saved, .. } = &mut node.kind {
-                    collect_origins(saved.get_mut(), &mut pending);
-                }
+                node.cut(&mut pending);
             }
         }
     }
 }
 
-fn collect_origins(saved: &mut Option<Saved>, pending: &mut Vec<Arc<Node>>) {
-    let Some(saved) = saved else { return };
-    for recorded in saved.inputs.iter_mut().chain(saved.outputs.iter_mut()) {
-        if let Some(Origin::Edge(edge)) = recorded.origin.take() {
-            pending.push(edge.node);
+impl Node {
+    /// Moves the links to earlier nodes out of this one.
+    fn cut(&mut self, pending: &mut SmallVec<[Arc<Node>; 4]>) {
+        if let Kind::Custom(rule) = &self.kind {
+            // What it saved may link to the same nodes, which must not end in here.
+            rule.release();
         }
+        pending.extend(self.next.get_mut().drain(..).flatten().map(|edge| edge.node));
     }
 }
 
@@ -314,7 +324,7 @@ pub(crate) fn record(
 ) -> Result<Tensors> {
     let saves = op.saves(&tracking.needs);
     let outputs: Tensors = values.into_iter().map(Tensor::from_value).collect();
-    let node = node_with(op, save_inputs(inputs, saves), &outputs, tracking, saves);
+    let node = node_with(op, save_inputs(inputs, saves, None)?, &outputs, tracking, saves);
     attach_outputs(&node, &outputs);
     Ok(outputs)
 }
@@ -326,7 +336,7 @@ pub(crate) fn record_view(
     output: &Tensor,
     tracking: Tracking,
 ) {
-    let before = save_inputs(&[input], Saves::NONE);
+    let before = smallvec::smallvec![Kept::Shape(input.meta(), input.device())];
     let node = node_with(op, before, std::slice::from_ref(output), tracking, Saves::NONE);
     attach_outputs(&node, std::slice::from_ref(output));
 }
@@ -334,7 +344,7 @@ pub(crate) fn record_view(
 /// The node of an op that ran; `before` was saved before it did.
 pub(crate) fn node_with(
     op: Arc<dyn Primitive>,
-    before: SmallVec<[Recorded; 2]>,
+    before: SavedInputs,
     outputs: &[Tensor],
     tracking: Tracking,
     saves: Saves,
@@ -342,40 +352,32 @@ pub(crate) fn node_with(
     let outputs_saved = outputs
         .iter()
         .enumerate()
-        .map(|(at, tensor)| Recorded::own(tensor, at).kept_if(saves.outputs, at))
+        .map(|(at, tensor)| wanted(saves.outputs, at).then(|| Recorded::own(tensor, at)))
         .collect();
     let metas = outputs.iter().map(|tensor| (tensor.meta(), tensor.device())).collect();
     let saved = Saved { inputs: before, outputs: outputs_saved };
     Arc::new(Node::new(Kind::Op { op, saved: Mutex::new(Some(saved)) }, tracking.edges, metas))
 }
 
-/// Saves the inputs an op's gradient reads; of the others, shape and dtype.
-pub(crate) fn save_inputs(inputs: &[&Tensor], saves: Saves) -> SmallVec<[Recorded; 2]> {
-    inputs
-        .iter()
-        .enumerate()
-        .map(|(at, tensor)| {
-            if wanted(saves.inputs, at) {
-                Recorded::input(tensor)
-            } else {
-                Recorded::shape_of(tensor)
-            }
-        })
-        .collect()
-}
-
-/// [`save_inputs`] for an op that writes over its first input, of which a copy is kept.
-pub(crate) fn save_overwritten(
+/// Saves the inputs an op's gradient reads; of the others, shape and dtype. What lies in the memory
+/// `overwritten`, which the op is about to write, is copied.
+pub(crate) fn save_inputs(
     inputs: &[&Tensor],
     saves: Saves,
-) -> Result<SmallVec<[Recorded; 2]>> {
-    let mut saved = save_inputs(inputs, saves);
-    if wanted(saves.inputs, 0) {
-        let copy = saved[0].value.copied()?;
-        saved[0].version = copy.version();
-        saved[0].value = copy;
+    overwritten: Option<&Value>,
+) -> Result<SavedInputs> {
+    let mut kept = SavedInputs::new();
+    for (at, tensor) in inputs.iter().enumerate() {
+        let value = tensor.read();
+        kept.push(if !wanted(saves.inputs, at) {
+            Kept::Shape(value.to_meta(), value.device())
+        } else if overwritten.is_some_and(|target| target.shares_storage(&value)) {
+            Kept::Elements(Recorded::new(value.copied()?, Some(Origin::Input(at))))
+        } else {
+            Kept::Elements(Recorded::new(value.clone(), Some(Origin::Input(at))))
+        });
     }
-    Ok(saved)
+    Ok(kept)
 }
 
 fn wanted(bits: u32, at: usize) -> bool {

@@ -28,7 +28,7 @@ pub(crate) struct AutoState {
     /// The hook that keeps a computed tensor's gradient.
     retained: Option<HookId>,
     /// Whose memory this tensor looks at.
-    pub(crate) view: Option<View>,
+    pub(crate) view: Option<Box<View>>,
     /// Counts in-place changes of the history, so that views notice.
     generation: u64,
 }
@@ -59,10 +59,6 @@ impl AutoState {
         self.view = other.view.clone();
     }
 
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation
-    }
-
     pub(crate) fn clear_history(&mut self) {
         self.history = None;
         self.generation += 1;
@@ -78,11 +74,14 @@ pub(crate) struct Tracking {
 impl Tracking {
     /// `None` if nothing has to be recorded.
     pub(crate) fn of(inputs: &[&Tensor]) -> Option<Self> {
-        if !super::grad_enabled() || !inputs.iter().any(|tensor| tensor.requires_grad()) {
+        if !super::grad_enabled() {
             return None;
         }
         let edges: SmallVec<[Option<Edge>; 2]> =
             inputs.iter().map(|tensor| tensor.edge()).collect();
+        if edges.iter().all(Option::is_none) {
+            return None;
+        }
         Some(Self { needs: edges.iter().map(Option::is_some).collect(), edges })
     }
 }
@@ -269,16 +268,26 @@ impl Tensor {
         self.auto()?.view.as_ref().map(|view| view.base.clone())
     }
 
+    /// Forgets that this tensor is a view.
+    pub(crate) fn stand_alone(&self) {
+        if let Some(mut state) = self.auto() {
+            state.view = None;
+        }
+    }
+
     /// Remembers that this tensor is a view, and of what.
     pub(crate) fn mark_view(&self, parent: &Tensor, op: &ViewOp) {
         let above = parent.auto().and_then(|state| state.view.clone());
         let (base, mut chain) = match above {
-            Some(view) => (view.base, view.chain),
+            Some(view) => {
+                let View { base, chain, .. } = *view;
+                (base, chain)
+            }
             None => (parent.clone(), SmallVec::new()),
         };
         chain.push(op.clone());
         let seen = base.auto().map_or(0, |state| state.generation);
-        self.auto_mut().view = Some(View { base, chain, seen });
+        self.auto_mut().view = Some(Box::new(View { base, chain, seen }));
     }
 
     /// Rebuilds a view's history after its base, or a sibling view, was written in place.
@@ -289,7 +298,7 @@ impl Tensor {
         if now == view.seen {
             return;
         }
-        let View { base, chain, .. } = view.clone();
+        let View { base, chain, .. } = View::clone(view);
         drop(state);
         let mut edge = base.edge();
         let mut value = base.value();

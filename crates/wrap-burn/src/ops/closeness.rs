@@ -37,7 +37,7 @@ impl Tensor {
             bail!(Runtime, "isclose: {dtype} did not match {}", other.dtype());
         }
         for (name, tolerance) in [("rtol", rtol), ("atol", atol)] {
-            if !(tolerance >= 0.0) {
+            if tolerance.is_nan() || tolerance < 0.0 {
                 bail!(
                     Runtime,
                     "isclose: {name} must be greater than or equal to zero, but got {tolerance}"

@@ -106,7 +106,7 @@ impl Tensor {
                 b[b.len() - 1]
             );
         }
-        if !(p >= 0.0) {
+        if p.is_nan() || p < 0.0 {
             bail!(Runtime, "cdist: only supports non-negative p values, got {p}");
         }
         broadcast("cdist", &a[..a.len() - 2], &b[..b.len() - 2])?;
@@ -137,7 +137,7 @@ impl Tensor {
         if !self.dtype().is_float() {
             bail!(Runtime, "pdist: only supports floating-point dtypes, got {}", self.dtype());
         }
-        if !(p >= 0.0) {
+        if p.is_nan() || p < 0.0 {
             bail!(Runtime, "pdist: only supports non-negative p values, got {p}");
         }
         let n = shape[0] as i64;
@@ -177,7 +177,7 @@ impl Tensor {
     /// Every slice along a dimension whose `p`-norm exceeds `maxnorm` scaled down to it.
     pub fn renorm(&self, p: f64, dim: i64, maxnorm: f64) -> Result<Tensor> {
         let rank = self.rank();
-        if !(p > 0.0) {
+        if p.is_nan() || p <= 0.0 {
             bail!(Runtime, "renorm: non-positive-norm not supported, got {p}");
         }
         if maxnorm < 0.0 {

@@ -70,7 +70,7 @@ impl Tensor {
             bound.map(|bound| Tensor::full(&[], bound, x.dtype(), x.device())).transpose()
         };
         let (low, high) = (bound(low)?, bound(high)?);
-        x.clamp(low.as_ref(), high.as_ref())
+        x.clamp_between(low.as_ref(), high.as_ref(), true)
     }
 
     /// The sign, of a complex number the number of modulus one with its angle.

@@ -146,7 +146,7 @@ impl FftOp {
     fn weights(&self, like: &Tensor, size: usize, middle: f64) -> Result<Tensor> {
         let mut weights = vec![middle; half(size)];
         weights[0] = 1.0;
-        if size % 2 == 0 {
+        if size.is_multiple_of(2) {
             weights[size / 2] = 1.0;
         }
         let mut shape = Dims::from_elem(1, like.rank());

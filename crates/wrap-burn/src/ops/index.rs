@@ -594,7 +594,13 @@ impl Tensor {
         reduce: ScatterReduce,
     ) -> Result<Tensor> {
         let dim = wrap_dim("scatter", dim, self.rank())?;
-        apply1(&ScatterOp { dim, reduce: Some(reduce) }, &[self, index, source])
+        let op = ScatterOp { dim, reduce: Some(reduce) };
+        if self.dtype() == DType::Bool && source.dtype() == DType::Bool {
+            // Truth adds up to truth, not to two.
+            let (own, source) = (self.to_dtype(DType::I32)?, source.to_dtype(DType::I32)?);
+            return apply1(&op, &[&own, index, &source])?.to_dtype(DType::Bool);
+        }
+        apply1(&op, &[self, index, source])
     }
 
     /// Whole slices along `dim`, by a 1-d index.
@@ -606,6 +612,10 @@ impl Tensor {
     /// A copy with slices of `source` added at the places a 1-d index names.
     pub fn index_add(&self, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor> {
         let dim = wrap_dim("index_add", dim, self.rank())?;
+        if self.dtype() == DType::Bool && source.dtype() == DType::Bool {
+            let (own, source) = (self.to_dtype(DType::I32)?, source.to_dtype(DType::I32)?);
+            return apply1(&IndexAddOp { dim }, &[&own, index, &source])?.to_dtype(DType::Bool);
+        }
         apply1(&IndexAddOp { dim }, &[self, index, source])
     }
 }

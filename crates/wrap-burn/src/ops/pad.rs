@@ -63,7 +63,7 @@ impl Tensor {
     pub fn pad(&self, pads: &[i64], mode: PadMode) -> Result<Tensor> {
         let shape = self.shape();
         let rank = shape.len();
-        if pads.len() % 2 != 0 {
+        if !pads.len().is_multiple_of(2) {
             bail!(Runtime, "pad: Padding length must be divisible by 2, got {}", pads.len());
         }
         if pads.len() > 2 * rank {

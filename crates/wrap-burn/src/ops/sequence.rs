@@ -68,7 +68,8 @@ fn triangle(
     device: Device,
     bounds: impl Fn(i64) -> (i64, i64),
 ) -> Result<Tensor> {
-    (size(op, "row", rows)?, size(op, "col", columns)?);
+    size(op, "row", rows)?;
+    size(op, "col", columns)?;
     if dtype.category() != Category::Int {
         bail!(Runtime, "{op}: not implemented for {dtype}; hint: use int64");
     }

@@ -98,6 +98,9 @@ pub struct ClampOp {
     pub low: bool,
     /// Whether an upper bound is given.
     pub high: bool,
+    /// Whether the bounds are numbers: where an element equals one, no gradient flows. Of a bound
+    /// that is a tensor each of the two then gets half.
+    pub numbers: bool,
 }
 
 #[typetag::serde]
@@ -172,29 +175,34 @@ impl Primitive for ClampOp {
         let x = &ctx.inputs[0];
         let low = self.low.then(|| &ctx.inputs[1]);
         let high = self.high.then(|| &ctx.inputs[1 + self.low as usize]);
-        let pass = |mask: &Tensor| -> Result<Tensor> { g.mul(&mask.to_dtype(g.dtype())?) };
         let mut grads: Grads = SmallVec::new();
-        let inside = match (low, high) {
-            (Some(low), Some(high)) => x.ge(low)?.logical_and(&x.le(high)?)?,
-            (Some(low), None) => x.ge(low)?,
-            (None, Some(high)) => x.le(high)?,
-            (None, None) => bail!(Runtime, "clamp: at least one of min or max must not be None"),
-        };
-        grads.push(Some(pass(&inside)?.sum_to(&x.shape())?));
-        if let Some(low) = low {
-            // The upper bound wins where the bounds cross.
-            let mut holds = x.lt(low)?;
-            if let Some(high) = high {
-                holds = holds.logical_and(&low.lt(high)?)?;
+        // How much of a gradient the larger of two gets.
+        let above = |a: &Tensor, b: &Tensor| -> Result<Tensor> {
+            let wins = a.gt(b)?.to_dtype(g.dtype())?;
+            if self.numbers {
+                return Ok(wins);
             }
-            grads.push(Some(pass(&holds)?.sum_to(&low.shape())?));
+            wins.add(&a.eq(b)?.to_dtype(g.dtype())?.mul_scalar(0.5)?)
+        };
+        // The result is the smaller of `high` and `raised`, which is the larger of `x` and `low`.
+        let raised = match low {
+            Some(low) => x.binary(crate::ops::binary::Binary::Maximum, low)?,
+            None => x.clone(),
+        };
+        let inner = match high {
+            Some(high) => g.mul(&above(high, &raised)?)?,
+            None => g.clone(),
+        };
+        let own = match low {
+            Some(low) => inner.mul(&above(x, low)?)?,
+            None => inner.clone(),
+        };
+        grads.push(Some(own.sum_to(&x.shape())?));
+        if let Some(low) = low {
+            grads.push(Some(inner.mul(&above(low, x)?)?.sum_to(&low.shape())?));
         }
         if let Some(high) = high {
-            let mut holds = x.gt(high)?;
-            if let Some(low) = low {
-                holds = holds.logical_or(&high.lt(low)?)?;
-            }
-            grads.push(Some(pass(&holds)?.sum_to(&high.shape())?));
+            grads.push(Some(g.mul(&above(&raised, high)?)?.sum_to(&high.shape())?));
         }
         Ok(grads)
     }
@@ -211,6 +219,16 @@ impl Tensor {
 
     /// Elements held between bounds.
     pub fn clamp(&self, low: Option<&Tensor>, high: Option<&Tensor>) -> Result<Tensor> {
+        self.clamp_between(low, high, false)
+    }
+
+    /// [`clamp`](Tensor::clamp), where the bounds may stand for numbers (see [`ClampOp`]).
+    pub(crate) fn clamp_between(
+        &self,
+        low: Option<&Tensor>,
+        high: Option<&Tensor>,
+        numbers: bool,
+    ) -> Result<Tensor> {
         if low.is_none() && high.is_none() {
             bail!(Runtime, "clamp: at least one of 'min' or 'max' must not be None");
         }
@@ -224,7 +242,7 @@ impl Tensor {
             inputs.push(same_device("clamp", self, bound)?.1.to_dtype(dtype)?);
         }
         let inputs: SmallVec<[&Tensor; 3]> = inputs.iter().collect();
-        apply1(&ClampOp { low: low.is_some(), high: high.is_some() }, &inputs)
+        apply1(&ClampOp { low: low.is_some(), high: high.is_some(), numbers }, &inputs)
     }
 
     /// A copy with `value` (0-d) where the mask holds.

@@ -128,13 +128,10 @@ impl Primitive for UnaryOp {
     fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
         let (name, dtype) = (self.name(), inputs[0].dtype);
         match dtype.category() {
-            Category::Bool | Category::Int => {
-                if !matches!(on_ints(self.kind, dtype), Ints::Keep) {
-                    bail!(
-                        Runtime,
-                        "{name}: not implemented for {dtype}; convert with .float() first"
-                    );
-                }
+            Category::Bool | Category::Int
+                if !matches!(on_ints(self.kind, dtype), Ints::Keep) =>
+            {
+                bail!(Runtime, "{name}: not implemented for {dtype}; convert with .float() first")
             }
             Category::Float if self.kind == Unary::BitwiseNot => {
                 bail!(Runtime, "{name}: expected an integer or bool tensor, got {dtype}")
@@ -285,13 +282,7 @@ fn slope(kind: Unary, g: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let one_minus_square = |t: &Tensor| t.square()?.neg()?.add_scalar(1.0);
     Ok(match kind {
         Neg => g.neg()?,
-        Abs => {
-            if x.dtype().is_complex() {
-                g.mul(&x.unary(Sign)?)?
-            } else {
-                g.mul(&x.unary(Sign)?)?
-            }
-        }
+        Abs => g.mul(&x.unary(Sign)?)?,
         Sign | Floor | Ceil | Round | Trunc | BitwiseNot => g.mul_scalar(0.0)?,
         Square => g.mul(&x.mul_scalar(2.0)?.conj()?)?,
         Exp => g.mul(&y.conj()?)?,

@@ -19,7 +19,14 @@ pub enum Item {
     /// One position; the dimension disappears.
     Select(usize),
     /// `len` positions from `start`, `step` apart.
-    Slice { start: usize, len: usize, step: usize },
+    Slice {
+        /// The first position.
+        start: usize,
+        /// How many positions.
+        len: usize,
+        /// How far apart they are.
+        step: usize,
+    },
     /// A new dimension of size one.
     NewAxis,
 }
@@ -29,25 +36,61 @@ pub enum Item {
 #[serde(rename_all = "snake_case")]
 pub enum ViewOp {
     /// Another shape with the same elements in the same order.
-    Reshape { shape: Dims },
+    Reshape {
+        /// The new shape.
+        shape: Dims,
+    },
     /// Dimensions in another order.
-    Permute { dims: Dims },
+    Permute {
+        /// The old place of each dimension.
+        dims: Dims,
+    },
     /// Dimensions of size one repeated without a copy.
-    Expand { shape: Dims },
+    Expand {
+        /// The new shape.
+        shape: Dims,
+    },
     /// Basic indexing; dimensions beyond the items stay whole.
-    Index { items: Vec<Item> },
+    Index {
+        /// One item per dimension, new ones included.
+        items: Vec<Item>,
+    },
     /// Any geometry over the storage.
-    AsStrided { size: Dims, stride: Strides, offset: usize },
+    AsStrided {
+        /// The new shape.
+        size: Dims,
+        /// Steps between neighbours, in elements.
+        stride: Strides,
+        /// The first element's place in the storage.
+        offset: usize,
+    },
     /// Sliding windows along a dimension, put last.
-    Unfold { dim: usize, size: usize, step: usize },
+    Unfold {
+        /// The dimension the windows slide along.
+        dim: usize,
+        /// A window's length.
+        size: usize,
+        /// From one window's start to the next one's.
+        step: usize,
+    },
     /// A diagonal, put last.
-    Diagonal { offset: i64, dim1: usize, dim2: usize },
+    Diagonal {
+        /// How far above the main diagonal.
+        offset: i64,
+        /// The rows' dimension.
+        dim1: usize,
+        /// The columns' dimension.
+        dim2: usize,
+    },
     /// Complex numbers as pairs of reals.
     AsReal,
     /// Pairs of reals as complex numbers.
     AsComplex,
     /// The bytes as another dtype of the same size.
-    Bits { dtype: DType },
+    Bits {
+        /// The new dtype.
+        dtype: DType,
+    },
 }
 
 impl ViewOp {
@@ -482,7 +525,13 @@ impl Tensor {
             crate::shape::reshape_strides(&value.shape, &value.strides, shape).is_some()
         };
         let op = ViewOp::Reshape { shape: Dims::from_slice(shape) };
-        if fits { self.view_op(op) } else { self.contiguous()?.view_op(op) }
+        if fits {
+            return self.view_op(op);
+        }
+        // Nobody else sees the copy, so that the result stands for itself.
+        let out = self.contiguous()?.view_op(op)?;
+        out.stand_alone();
+        Ok(out)
     }
 
     /// Dimensions in another order.

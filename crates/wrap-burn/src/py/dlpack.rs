@@ -153,10 +153,9 @@ impl Managed for Versioned {
 /// consumer calls the deleter; the value keeps the memory for as long.
 struct Export<M> {
     managed: M,
-    shape: Box<[i64]>,
-    strides: Box<[i64]>,
-    #[allow(dead_code, reason = "held for its Drop")]
-    value: Value,
+    _shape: Box<[i64]>,
+    _strides: Box<[i64]>,
+    _value: Value,
 }
 
 /// The deleter of exported values.
@@ -223,7 +222,7 @@ fn export<'py, M: Managed>(
         byte_offset: 0,
     };
     let managed = M::new(tensor, flags, std::ptr::null_mut());
-    let export = Box::into_raw(Box::new(Export { managed, shape, strides, value }));
+    let export = Box::into_raw(Box::new(Export { managed, _shape: shape, _strides: strides, _value: value }));
     // SAFETY: `export` is a valid box's pointer, written before anybody else sees it; the capsule
     // owns it from here on, or the failed call leaves it to us.
     unsafe {

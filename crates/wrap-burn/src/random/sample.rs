@@ -70,7 +70,7 @@ impl Draw for Gammas {
     }
 }
 
-/// A sample of the parameters' shape, dtype and device. No gradient flows through it.
+/// A sample of the parameters' shape, dtype and device, without a history.
 fn sample(
     op: &str,
     law: impl Draw,
@@ -118,6 +118,53 @@ fn sample(
     })
     .map_err(|fault| fault.within(op))?;
     Ok(Tensor::from_value(cast_host(&drawn, dtype)?.to_device(device)?))
+}
+
+/// Ties numbers to the parameters they were drawn by: forward the first input, the numbers; backward
+/// zero, since a number that is drawn does not follow its parameters.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct DrawnOp;
+
+#[typetag::serde]
+impl Primitive for DrawnOp {
+    fn name(&self) -> &'static str {
+        "drawn"
+    }
+
+    fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
+        one(inputs[0].to_meta())
+    }
+
+    fn run(&self, inputs: &[&Value], _out: &[Meta]) -> Result<Values> {
+        single(inputs[0].clone())
+    }
+
+    fn run_gpu(&self, inputs: &[&Value], _out: &[Meta], _device: Device) -> Result<Option<Values>> {
+        single(inputs[0].clone()).map(Some)
+    }
+
+    fn widens(&self) -> bool {
+        false
+    }
+
+    fn vjp(&self, ctx: &Vjp<'_>) -> Result<Grads> {
+        let g = ctx.grad()?;
+        ctx.inputs
+            .iter()
+            .zip(ctx.needs)
+            .map(|(input, &needed)| {
+                needed
+                    .then(|| Tensor::zeros(&input.shape(), input.dtype(), g.device()))
+                    .transpose()
+            })
+            .collect()
+    }
+}
+
+/// Numbers with a gradient of zero by their parameters.
+fn drawn(numbers: &Tensor, parameters: &[&Tensor]) -> Result<Tensor> {
+    let inputs: SmallVec<[&Tensor; 3]> = [numbers].into_iter().chain(parameters.iter().copied()).collect();
+    apply1(&DrawnOp, &inputs)
 }
 
 /// Ties gamma numbers to their concentration: forward the second input, the numbers; backward the
@@ -207,10 +254,10 @@ impl Primitive for StandardGammaGradOp {
 }
 
 impl Tensor {
-    /// Ones and zeros, one with the probability that stands at the same place here. No gradient
-    /// flows through it.
+    /// Ones and zeros, one with the probability that stands at the same place here. Its gradient
+    /// is zero.
     pub fn bernoulli(&self, generator: Option<&Generator>) -> Result<Tensor> {
-        sample("bernoulli", Coins, &[self], generator)
+        drawn(&sample("bernoulli", Coins, &[self], generator)?, &[self])
     }
 
     /// Ones and zeros in this tensor's shape and dtype, one with probability `p`.
@@ -225,9 +272,27 @@ impl Tensor {
     }
 
     /// Normal numbers with means and standard deviations of which at least one is a tensor; two
-    /// tensors broadcast. No gradient flows through it.
+    /// tensors broadcast. Their gradients are zero.
     pub fn normal(mean: &Operand, std: &Operand, generator: Option<&Generator>) -> Result<Tensor> {
-        let _off = ModeGuard::grad(false);
+        let numbers = {
+            let _off = ModeGuard::grad(false);
+            Tensor::normal_numbers(mean, std, generator)?
+        };
+        let parameters: SmallVec<[&Tensor; 2]> = [mean, std]
+            .into_iter()
+            .filter_map(|parameter| match parameter {
+                Operand::Tensor(parameter) => Some(parameter),
+                Operand::Scalar(_) => None,
+            })
+            .collect();
+        drawn(&numbers, &parameters)
+    }
+
+    fn normal_numbers(
+        mean: &Operand,
+        std: &Operand,
+        generator: Option<&Generator>,
+    ) -> Result<Tensor> {
         let deviations = |std: &Tensor| -> Result<()> {
             if std.dtype().is_complex() {
                 bail!(
@@ -305,15 +370,15 @@ impl Tensor {
         Ok(Tensor::from_value(cast_host(&Value::from_vec(drawn, out), index)?.to_device(device)?))
     }
 
-    /// Counts of events at the rates in this tensor. No gradient flows through it.
+    /// Counts of events at the rates in this tensor. Its gradient is zero.
     pub fn poisson(&self, generator: Option<&Generator>) -> Result<Tensor> {
-        sample("poisson", Events, &[self], generator)
+        drawn(&sample("poisson", Events, &[self], generator)?, &[self])
     }
 
     /// Counts of successes in as many trials as this tensor says, of the given probabilities
-    /// (broadcast). No gradient flows through it.
+    /// (broadcast). Its gradient is zero.
     pub fn binomial(&self, prob: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-        sample("binomial", Successes, &[self, prob], generator)
+        drawn(&sample("binomial", Successes, &[self, prob], generator)?, &[self, prob])
     }
 
     /// Gamma numbers of the concentrations in this tensor and of rate one, differentiable once by

@@ -34,7 +34,7 @@ pub(crate) fn check_gradient(inputs: &[Tensor], f: impl Fn(&[Tensor]) -> Result<
         })
         .collect();
     let total = weighted(&leaves);
-    let grads = grad(&[total], &leaves, &[None], true, true, true).unwrap();
+    let grads = grad(&[total], &leaves, &[None], true, true).unwrap();
     for (at, (leaf, grad)) in leaves.iter().zip(&grads).enumerate() {
         let grad = grad.as_ref().expect("every input has a gradient");
         assert_eq!(grad.shape(), leaf.shape());
@@ -57,7 +57,7 @@ pub(crate) fn check_gradient(inputs: &[Tensor], f: impl Fn(&[Tensor]) -> Result<
         }
         if grad.requires_grad() {
             let square = grad.square().unwrap().sum(None, false).unwrap();
-            crate::autograd::grad(&[square], &leaves, &[None], true, false, true).unwrap();
+            crate::autograd::grad(&[square], &leaves, &[None], true, false).unwrap();
         }
     }
 }

@@ -201,11 +201,11 @@ impl Tensor {
         }
         let (hop, window) = frames.checked(op, self)?;
         let columns = spectra.transpose(1, 2)?;
-        let mut pieces = if onesided {
-            columns.irfft(Some(n_fft as i64), -1, frames.norm())?
+        let mut pieces = if return_complex {
+            columns.ifft(None, -1, frames.norm())?
         } else {
-            let pieces = columns.ifft(None, -1, frames.norm())?;
-            if return_complex { pieces } else { pieces.real()? }
+            // Of a whole spectrum the first half says all of a real signal.
+            columns.irfft(Some(n_fft as i64), -1, frames.norm())?
         };
         let window = match window {
             Some(window) => window,

@@ -85,7 +85,7 @@ fn plan(
         (None, None) => (0..rank).collect(),
     };
     if dims.iter().any(|&dim| dim >= rank) {
-        bail!(Runtime, "{op}: expected at least one dimension, got a 0-d tensor");
+        bail!(Index, "{op}: expected at least one dimension, got a 0-d tensor");
     }
     if s.is_some_and(|s| s.len() != dims.len()) {
         bail!(Runtime, "{op}: When given, dim and shape arguments must have the same length");
@@ -190,7 +190,7 @@ one_dimension! {
     /// The transform of real numbers: the half of the spectrum that says all.
     rfft = "fft.rfft", to_half;
     /// The inverse of [`rfft`](Tensor::rfft), of `n` real numbers.
-    irfft = "fft.irfft", from_half;
+    irfft = "fft.irfft", of_half;
     /// The transform of the half of a signal with a real spectrum.
     hfft = "fft.hfft", hermitian;
     /// The inverse of [`hfft`](Tensor::hfft).
@@ -221,7 +221,7 @@ several_dimensions! {
     /// The transform of real numbers over several dimensions; the last one becomes half a spectrum.
     rfftn rfft2 = "fft.rfftn" "fft.rfft2", to_half;
     /// The inverse of [`rfftn`](Tensor::rfftn).
-    irfftn irfft2 = "fft.irfftn" "fft.irfft2", from_half;
+    irfftn irfft2 = "fft.irfftn" "fft.irfft2", of_half;
     /// The transform of the half of a signal with a real spectrum, over several dimensions.
     hfftn hfft2 = "fft.hfftn" "fft.hfft2", hermitian;
     /// The inverse of [`hfftn`](Tensor::hfftn).
@@ -259,7 +259,7 @@ impl Tensor {
         real_many(op, self, s, dims, norm)
     }
 
-    fn from_half(
+    fn of_half(
         &self,
         op: &str,
         s: Option<&[i64]>,

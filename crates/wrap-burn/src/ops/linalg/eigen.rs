@@ -50,7 +50,12 @@ impl Primitive for EighOp {
         let (values, vectors) = (&ctx.outputs[0], &ctx.outputs[1]);
         let vh = adjoint(vectors)?;
         let turned = match &ctx.grads[1] {
-            Some(g) => Some(between(&vh.matmul(g)?, values)?),
+            // Only the skew part says how the vectors turn, so that the gradient is Hermitian.
+            Some(g) => {
+                let turn = vh.matmul(g)?;
+                let skew = turn.sub(&adjoint(&turn)?)?.mul_scalar(0.5)?;
+                Some(between(&skew, values)?)
+            }
             None => None,
         };
         let stretched = ctx.grads[0].as_ref().map(diagonal_matrix).transpose()?;

@@ -8,7 +8,7 @@ use super::{adjoint, check_square, identity_like};
 use crate::op::{Grads, Metas, Primitive, Saves, Values, Vjp, apply1, one, single};
 use crate::tensor::Tensor;
 use crate::value::{Meta, Value};
-use crate::{Result, bail};
+use crate::{DType, Result, bail};
 
 /// The exponential of every matrix.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -76,7 +76,9 @@ impl Tensor {
             );
         }
         if n == 0 {
-            return identity_like(self)?.expand_to("linalg.matrix_power", &shape)?.deep_copy();
+            // Chosen everywhere, so that the result has a gradient, of zero.
+            let never = Tensor::zeros(&shape, DType::Bool, self.device())?;
+            return never.where_(self, &identity_like(self)?);
         }
         let mut square = if n < 0 { self.inv()? } else { self.clone() };
         let mut left = n.unsigned_abs();
@@ -100,10 +102,7 @@ impl Tensor {
     pub fn vander(&self, n: Option<usize>) -> Result<Tensor> {
         let shape = self.shape();
         let Some(&last) = shape.last() else {
-            bail!(
-                Runtime,
-                "linalg.vander: expected a tensor with at least one dimension, got a 0-d tensor"
-            );
+            return self.unsqueeze(0)?.vander(n);
         };
         let n = n.unwrap_or(last);
         if n <= 1 {

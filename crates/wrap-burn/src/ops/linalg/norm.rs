@@ -11,7 +11,7 @@ use crate::device::Device;
 use crate::op::{Grads, Metas, Primitive, Saves, Values, Vjp, apply1, one, single};
 use crate::ops::reduce::{reduce_dims, reduced};
 use crate::ops::unary::Unary;
-use crate::shape::wrap_dims;
+use crate::shape::{wrap_dim, wrap_dims};
 use crate::tensor::Tensor;
 use crate::value::{Meta, Value};
 use crate::{Category, DType, Result, bail};
@@ -54,16 +54,16 @@ impl Primitive for VectorNormOp {
                 x.dtype
             );
         }
-        if self.order < 0.0 || self.order == f64::INFINITY {
-            if let Some(&dim) = self.dims.iter().find(|&&d| x.shape[d] == 0) {
-                bail!(
-                    Runtime,
-                    "{op}: cannot compute the {} norm on the dimension {dim} because this dimension is \
-                     empty and the operation does not have an identity (shape {:?})",
-                    self.order,
-                    x.shape
-                );
-            }
+        if (self.order < 0.0 || self.order == f64::INFINITY)
+            && let Some(&dim) = self.dims.iter().find(|&&d| x.shape[d] == 0)
+        {
+            bail!(
+                Runtime,
+                "{op}: cannot compute the {} norm on the dimension {dim} because this dimension is \
+                 empty and the operation does not have an identity (shape {:?})",
+                self.order,
+                x.shape
+            );
         }
         one(Meta { shape: reduced(&x.shape, &self.dims, self.keep), dtype: x.dtype.to_real() })
     }
@@ -210,7 +210,13 @@ impl Tensor {
         };
         let (rows, columns) = (wrapped[0] as i64, wrapped[1] as i64);
         let extreme = |sums: &Tensor, dim: i64, largest: bool| {
-            if largest { sums.amax(Some(&[dim]), keep) } else { sums.amin(Some(&[dim]), keep) }
+            let size = sums.shape()[wrap_dim(op, dim, sums.rank())?];
+            match largest {
+                // Nothing is larger than zero; there is no such bound from below.
+                true if size == 0 => sums.sum(Some(&[dim]), keep),
+                true => sums.amax(Some(&[dim]), keep),
+                false => sums.amin(Some(&[dim]), keep),
+            }
         };
         match number {
             Some(number) if number.abs() == 1.0 || number.is_infinite() => {
@@ -229,9 +235,11 @@ impl Tensor {
                     .chain([rows, columns])
                     .collect();
                 let values = x.permute(&order)?.svdvals()?;
+                let k = values.shape()[rank - 2];
                 let out = match number {
                     None => values.sum(Some(&[-1]), false)?,
-                    Some(number) if number > 0.0 => values.amax(Some(&[-1]), false)?,
+                    Some(number) if number > 0.0 && k > 0 => values.amax(Some(&[-1]), false)?,
+                    Some(number) if number > 0.0 => values.sum(Some(&[-1]), false)?,
                     Some(_) => values.amin(Some(&[-1]), false)?,
                 };
                 if keep { out.reshape_to(&reduced(&x.shape(), &wrapped, true)) } else { Ok(out) }
