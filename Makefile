@@ -17,15 +17,20 @@ MODULE := python/pyburn/_core
 
 comma := ,
 CRATES := -p kernels -p wrap-burn -p pyburn
-# Cargo unifies features over the crates of one command: asked for the same ones everywhere, it
-# compiles a dependency once.
-ENGINE_FEATURES = $(subst $(comma),$(comma)wrap-burn/,wrap-burn/$(PYBURN_FEATURES))
+# Cargo unifies features over the crates of one command: with the same ones everywhere it compiles a
+# dependency once.
 MODULE_FEATURES = pyo3/extension-module,$(PYBURN_FEATURES)
-# As maturin sets them: PyO3 is compiled again when they change.
-PYO3_ENV = PYO3_PYTHON=$(BIN)/python
+CARGO_FEATURES = pyo3/extension-module,pyburn/$(subst $(comma),$(comma)pyburn/,$(PYBURN_FEATURES))
 MATURIN = env -u CONDA_PREFIX VIRTUAL_ENV=$(VENV) $(BIN)/maturin
+# What maturin sets for Cargo, for the commands that call Cargo themselves after it: when these
+# change, PyO3 and all that builds on it is compiled again.
+AS_MATURIN = PYO3_BUILD_EXTENSION_MODULE=1 \
+	PYO3_CONFIG_FILE="$$(ls $(CURDIR)/target/maturin/pyo3-config-*.txt)" \
+	PYO3_ENVIRONMENT_SIGNATURE="$$($(BIN)/python -c 'import sys; \
+		print("cpython-%d.%d-64bit" % sys.version_info[:2])')" \
+	PYO3_PYTHON=$(BIN)/python PYTHON_SYS_EXECUTABLE=$(BIN)/python
 
-.PHONY: help demo test test-gpu wheel parity bench check format fmt clippy test-rust lint types \
+.PHONY: help demo test test-gpu wheel parity bench check format generate fmt clippy test-rust lint types \
 	stubs docs develop clean
 .DELETE_ON_ERROR:
 
@@ -36,7 +41,7 @@ demo: develop $(VENV)/.demo ## build for the CPU, train a network on handwritten
 	$(BIN)/python examples/digits.py --out out/digits.png
 
 test: develop $(VENV)/.test ## build for the CPU and run the Python tests
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(AS_MATURIN) $(BIN)/python -m pytest $(PYTEST_ARGS)
 
 test-gpu: $(VENV)/.test ## build for GPUs and run the device tests on the adapter that is there
 	@$(MAKE) --no-print-directory develop PYBURN_FEATURES=$(if $(findstring $(DEVICE),\
@@ -61,9 +66,13 @@ format: $(VENV)/.check ## format Rust and Python
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
+generate: develop $(VENV)/.check ## write what is generated: the stubs and the table of limits
+	$(BIN)/python tools/gen_stubs.py
+	$(BIN)/python tools/limits.py
+
 docs: develop $(VENV)/.test ## build the Rust documentation, run the code in the guides
-	$(PYO3_ENV) RUSTDOCFLAGS="-D warnings" cargo doc --release --no-deps -p kernels -p wrap-burn \
-		--features $(ENGINE_FEATURES)
+	$(AS_MATURIN) RUSTDOCFLAGS="-D warnings" cargo doc --release --no-deps $(CRATES) \
+		--features $(CARGO_FEATURES)
 	$(BIN)/python -m pytest tests/docs
 	@echo "Rust documentation: $(CARGO_TARGET_DIR)/doc/wrap_burn/index.html"
 
@@ -76,12 +85,14 @@ clean: ## remove what is built in this folder (Cargo's folder stays)
 fmt:
 	cargo fmt --all --check
 
-clippy: $(VENV)/.build
-	$(PYO3_ENV) cargo clippy --release $(CRATES) --all-targets \
-		--features $(ENGINE_FEATURES),pyo3/extension-module -- -D warnings
+clippy: develop
+	$(AS_MATURIN) cargo clippy --release $(CRATES) -p third_crate --all-targets \
+		--features $(CARGO_FEATURES) -- -D warnings
 
-test-rust: $(VENV)/.build
-	$(PYO3_ENV) cargo test --release -p kernels -p wrap-burn --features $(ENGINE_FEATURES)
+# Without the module's crate: the engine is tested with no Python in it.
+test-rust:
+	cargo test --release -p kernels -p wrap-burn \
+		--features wrap-burn/$(subst $(comma),$(comma)wrap-burn/,$(PYBURN_FEATURES))
 
 lint: $(VENV)/.check
 	$(BIN)/ruff check .

@@ -21,9 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
-
 import pyburn
+from matplotlib.figure import Figure
 from pyburn import Tensor
 
 TARGET = 0.95

@@ -57,8 +57,10 @@ def assert_close(
 
 def same(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether arrays are equal in shape and every bit that matters (all NaNs are one)."""
-    return a.shape == b.shape and a.dtype == b.dtype and bool(
-        np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+    return (
+        a.shape == b.shape
+        and a.dtype == b.dtype
+        and bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
     )
 
 
@@ -80,9 +82,11 @@ def stepped(array: np.ndarray, dtype: str) -> pb.Tensor:
     if array.ndim == 0:
         return plain(np.stack([array, array]), dtype)[1]
     wide = np.repeat(array, 2, axis=-1)
-    return plain(np.concatenate([wide[:1], wide]), dtype)[1:, ..., ::2] if (
-        array.ndim > 1
-    ) else plain(wide, dtype)[1::2]
+    return (
+        plain(np.concatenate([wide[:1], wide]), dtype)[1:, ..., ::2]
+        if (array.ndim > 1)
+        else plain(wide, dtype)[1::2]
+    )
 
 
 def flipped(array: np.ndarray, dtype: str) -> pb.Tensor:
@@ -142,6 +146,9 @@ def leaves(result: Any) -> list[Any]:
 
 
 def shapes_named(text: str, shapes: Sequence[Sequence[int]]) -> bool:
-    """Whether each of the shapes is written in a message."""
+    """Whether each of the shapes is written in a message: [2, 3], (2, 3) or 2x3."""
     flat = text.replace("(", "[").replace(",)", "]").replace(")", "]")
-    return all(str(list(shape)) in flat for shape in shapes)
+    return all(
+        str(list(shape)) in flat or (len(shape) > 1 and "x".join(map(str, shape)) in flat)
+        for shape in shapes
+    )

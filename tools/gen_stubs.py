@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import importlib
 import inspect
 import keyword
@@ -27,7 +28,7 @@ from typing import Any
 
 import rust_signatures
 from rust_signatures import Signature, Sources
-from stub_tables import ALIASES, ARGUMENTS, IMPORTS, PRECISE, RESULTS
+from stub_tables import ALIASES, ALWAYS, ARGUMENTS, IMPORTS, PRECISE, RESULTS
 
 sys.path.insert(0, str(rust_signatures.ROOT / "python"))
 _core: Any = importlib.import_module("pyburn")._core
@@ -279,7 +280,8 @@ class Writer:
             first = (node.args.posonlyargs + node.args.args)[0]
             first.arg, first.annotation, node.name = "self", None, name
             node.decorator_list = [ast.Name("overload")]
-            lines.append(textwrap.indent(self.render(node, resolve, doc if not at else None), "    "))
+            text = self.render(node, resolve, doc if at == 0 else None)
+            lines.append(textwrap.indent(text, "    "))
         if lines:
             return "\n".join(lines) + "\n"
         generated = changes and function is not base
@@ -324,14 +326,19 @@ class Writer:
                 parts.append("/")
         return parts
 
-    def operator(self, name: str) -> str | None:
+    def operator(self, name: str, value: Any) -> str | None:
         """The methods behind operators, which Python knows without signatures."""
+        if inspect.isfunction(value):
+            return None
         operand = self.names.annotation("Operand", from_tables)
         own = self.names.annotation("Self", from_tables)
         if name in COMPARISONS:
             note = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
             return f"    def {name}(self, other: {operand} | None, /) -> Tensor: ...{note}\n"
-        bare = name.strip("_")
+        # A slot may also stand under another name.
+        bare = getattr(value, "__name__", name).strip("_")
+        if not name.startswith("__"):
+            return None
         if bare in OPERATORS or bare.removeprefix("r") in OPERATORS:
             return f"    def {name}(self, other: {operand}, /) -> Tensor: ...\n"
         if bare.removeprefix("i") in OPERATORS:
@@ -341,7 +348,9 @@ class Writer:
     def member(self, owner: str, name: str, value: Any) -> str | None:
         """One member of a class."""
         known = self.sources.members.get(owner, {})
-        if owner == "Tensor" and (text := self.operator(name)):
+        if f"{owner}.{name}" in ALWAYS:
+            return self.precise(f"{owner}.{name}", value)
+        if owner == "Tensor" and (text := self.operator(name, value)):
             return text
         if isinstance(value, classmethod | staticmethod):
             value = value.__func__
@@ -402,7 +411,9 @@ class Writer:
         lines.append(f'    """{inspect.getdoc(kind)}"""')
         if bases:
             return "\n".join(lines) + "\n"
-        mine = dict(vars(kind))
+        mine: dict[str, Any] = dict(vars(kind))
+        prefix = f"{name}."
+        mine |= {each.removeprefix(prefix): None for each in ALWAYS if each.startswith(prefix)}
         if "__richcmp__" in self.sources.members.get(name, {}):
             mine.update(dict.fromkeys(COMPARISONS))
         for member in sorted(mine, key=lambda name: (not name.startswith("__"), name)):
@@ -447,13 +458,17 @@ class Writer:
 
 def overloads_of(function: Any) -> list[ast.FunctionDef]:
     """The overloads written above a function of the package."""
+
+    def is_overload(mark: ast.expr) -> bool:
+        return isinstance(mark, ast.Name) and mark.id == "overload"
+
     return [
-        ast.parse(ast.unparse(node)).body[0]  # a copy, since it will be changed
+        copy.deepcopy(node)  # it will be changed
         for node in syntax(function.__module__).body
         if isinstance(node, ast.FunctionDef)
         and node.name == function.__code__.co_name
-        and any(isinstance(mark, ast.Name) and mark.id == "overload" for mark in node.decorator_list)
-    ]  # type: ignore[return-value]
+        and any(map(is_overload, node.decorator_list))
+    ]
 
 
 def formatted(text: str) -> str:

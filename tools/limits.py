@@ -2,8 +2,8 @@
 
     python tools/limits.py
 
-Names that modules list with a reason (`pyburn._absent.ABSENT`, `_MISSING` elsewhere) get one row per
-reason. Rows written by hand, for calls that are refused, are kept below them.
+Names that modules list with a reason (`pyburn._absent.ABSENT`, `_MISSING` elsewhere) get one row
+per reason. Rows written by hand, for calls that are refused, are kept below them.
 """
 
 from __future__ import annotations

@@ -19,7 +19,9 @@ ENGINE = ROOT / "crates" / "wrap-burn" / "src"
 
 # What the Python class of a Rust one is called, for the classes of the native module.
 CLASS = re.compile(r"#\[pyclass\(([^]]*)\)\][^{;]*?struct\s+(\w+)")
-FUNCTION = re.compile(r"(?P<attributes>(?:#\[[^]]*\]\s*)*)(?:pub(?:\(\w+\))?\s+)?fn\s+(?P<name>\w+)")
+FUNCTION = re.compile(
+    r"(?P<attributes>(?:#\[[^]]*\]\s*)*)(?:pub(?:\(\w+\))?\s+)?fn\s+(?P<name>\w+)"
+)
 
 # Arguments that PyO3 fills in by itself.
 OWN = re.compile(r"^(?:py|_py|&self|self|slf|class|cls)$")
@@ -119,8 +121,7 @@ def repeat(body: str, rows: list[dict[str, str]]) -> str:
     end = closing(body, start + 1)
     once = body[start + 2 : end]
     written = "".join(
-        re.sub(r"\$(\w+)", lambda found, row=row: row.get(found[1], found[0]), once)
-        for row in rows
+        re.sub(r"\$(\w+)", lambda found, row=row: row.get(found[1], found[0]), once) for row in rows
     )
     rest = body[end + 1 :].lstrip(",").removeprefix("*")
     return body[:start] + written + repeat(rest, rows)
@@ -198,9 +199,11 @@ def engine_results() -> tuple[dict[str, str], dict[str, str]]:
     methods: dict[str, str] = {}
     free: dict[str, str] = {}
     texts = [read(path) for path in sorted(ENGINE.rglob("*.rs"))]
-    aliases = dict(
-        found.groups() for text in texts for found in re.finditer(r"\btype (\w+) = ([^;]+);", text)
-    )
+    aliases = {
+        found[1]: found[2]
+        for text in texts
+        for found in re.finditer(r"\btype (\w+) = ([^;]+);", text)
+    }
     for text in texts:
         for block in re.finditer(r"\bimpl Tensor\s*\{", text):
             inside = text[block.end() : closing(text, block.end() - 1)]

@@ -1,6 +1,6 @@
 """Print every backend, and fail unless the named one can be used.
 
-    python tools/show_device.py wgpu
+python tools/show_device.py wgpu
 """
 
 from __future__ import annotations

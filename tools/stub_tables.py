@@ -170,6 +170,7 @@ PRECISE = {
             dl_device: tuple[int, int] | None = None,
             copy: bool | None = None) -> CapsuleType: ...
     """,
+    "Tensor.__buffer__": "def __buffer__(self, flags: int, /) -> memoryview: ...",
     "Node.next_functions": """
         @property
         def next_functions(self) -> tuple[tuple[Node | None, int], ...]: ...
@@ -182,6 +183,9 @@ PRECISE = {
     """,
 }
 """Signatures where Rust's types say too little."""
+
+ALWAYS = {"Tensor.__buffer__"}
+"""What is there from some version of Python on, and in the stub whichever version writes it."""
 
 FREE = {
     "Tensor.tolist": "lists nested as deep as the tensor has dimensions, or a number",

@@ -24,6 +24,8 @@ from pyburn._core import DeviceError as DeviceError
 from pyburn._core import LinAlgError as LinAlgError
 from pyburn._core import OutOfMemoryError as OutOfMemoryError
 from pyburn._core import Tensor as Tensor
+from pyburn._core import is_anomaly_enabled as is_anomaly_enabled
+from pyburn._attributes import *
 from pyburn._creation import *
 from pyburn._dlpack import from_dlpack as from_dlpack
 from pyburn._dtypes import *
@@ -48,6 +50,8 @@ from pyburn.backend import Backend as Backend
 from pyburn.backend import backends as backends
 
 if TYPE_CHECKING:
+    from pyburn import array_api as array_api
+    from pyburn import collect_env as collect_env
     from pyburn import cuda as cuda
     from pyburn import distributions as distributions
     from pyburn import fft as fft
@@ -58,6 +62,7 @@ if TYPE_CHECKING:
     from pyburn import serialization as serialization
     from pyburn import signal as signal
     from pyburn import special as special
+    from pyburn import testing as testing
     from pyburn import utils as utils
     from pyburn import wgpu as wgpu
     from pyburn._core import tensor as tensor
@@ -65,7 +70,7 @@ if TYPE_CHECKING:
     from pyburn.serialization import load as load
     from pyburn.serialization import save as save
 else:
-    from pyburn import tensor  # the module is callable: `pyburn.tensor([1, 2])`
+    from pyburn import tensor as tensor  # the module is callable: `pyburn.tensor([1, 2])`
 
 __version__: str = _core.__version__
 
@@ -76,6 +81,8 @@ nan = math.nan
 newaxis = None
 
 _LAZY = (
+    "array_api",
+    "collect_env",
     "cuda",
     "distributions",
     "fft",
@@ -86,6 +93,7 @@ _LAZY = (
     "serialization",
     "signal",
     "special",
+    "testing",
     "utils",
     "wgpu",
 )

@@ -12,7 +12,9 @@ from typing import Any
 
 __all__ = ["ABSENT", "AbsentModule", "AbsentName", "getter", "missing", "reason_of"]
 
-_SPARSE = "there are no sparse tensors; hint: index_add, scatter_add and segment_reduce serve graphs"
+_SPARSE = (
+    "there are no sparse tensors; hint: index_add, scatter_add and segment_reduce serve graphs"
+)
 _NESTED = "there are no ragged tensors; hint: pad with nn.utils.rnn.pad_sequence and mask"
 _COMPILE = "there is no compiler of Python functions yet"
 _GRAPH = "there are no traces of Python functions yet"
@@ -57,7 +59,8 @@ _BY_REASON: dict[str, str] = {
         Storage TypedStorage UntypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage
         LongStorage IntStorage ShortStorage CharStorage ByteStorage BoolStorage""",
     _SYMBOLIC: """
-        SymInt SymFloat SymBool sym_int sym_float sym_max sym_min sym_not sym_ite sym_sqrt sym_sum""",
+        SymInt SymFloat SymBool sym_int sym_float sym_max sym_min sym_not sym_ite sym_sqrt
+        sym_sum""",
     _DISPATCH: "library overrides ops classes package",
     _TYPED: """
         FloatTensor DoubleTensor HalfTensor BFloat16Tensor LongTensor IntTensor ShortTensor
@@ -125,7 +128,8 @@ class _Finder:
         if package == "pyburn":
             reason = reason_of(inner)
             if reason is not None:
-                raise AbsentModule(f"{name}: {reason}", name=name)
+                # Without `name=`, which would turn `from pyburn import fx` into a plain error.
+                raise AbsentModule(f"{name}: {reason}")
 
 
 sys.meta_path.append(_Finder)  # type: ignore[arg-type]

@@ -72,9 +72,7 @@ def assign(target: Tensor, result: Tensor, name: str) -> Tensor:
     return target
 
 
-def into(
-    result: Tensor, out: Tensor | None, *inputs: Tensor, same_dtype: bool = False
-) -> Tensor:
+def into(result: Tensor, out: Tensor | None, *inputs: Tensor, same_dtype: bool = False) -> Tensor:
     """``result``, or ``out`` with the result written into it.
 
     ``inputs`` are tensors that PyTorch does not let share memory with the output; with
@@ -82,6 +80,8 @@ def into(
     """
     if out is None:
         return result
+    if not isinstance(out, Tensor):
+        raise TypeError(f"out=: expected a Tensor, got {type(out).__name__}")
     if _core.is_grad_enabled() and (out.requires_grad or result.requires_grad):
         raise RuntimeError(
             "out=: functions with out=... arguments don't support automatic differentiation, but "
@@ -94,9 +94,7 @@ def into(
             f"out=: result type {result.dtype} can't be cast to the desired output type {out.dtype}"
         )
     if out.device != result.device:
-        raise RuntimeError(
-            f"out=: expected the output on {result.device}, got one on {out.device}"
-        )
+        raise RuntimeError(f"out=: expected the output on {result.device}, got one on {out.device}")
     refuse_overlap(out, *inputs)
     if out.shape == result.shape:
         return out.copy_(result)
@@ -119,7 +117,8 @@ def refuse_overlap(out: Tensor, *others: Tensor) -> None:
             "a single memory location; hint: clone() it first"
         )
     for other in others:
-        if out._shares_storage(other) and _meet(_span(out), _span(other)):
+        shared = out._shares_storage(other) and _meet(_span(out), _span(other))
+        if other is out or shared:
             raise RuntimeError(
                 "out=: unsupported operation: some elements of the input tensor and the written-to "
                 "tensor refer to a single memory location; hint: clone() it first"

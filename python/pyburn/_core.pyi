@@ -2,15 +2,16 @@
 
 import builtins
 from collections.abc import Callable, Iterator, Sequence
-from types import EllipsisType
-from typing import Any, SupportsIndex, TypeAlias, overload
+from types import EllipsisType, ModuleType
+from typing import Any, Literal, SupportsIndex, TypeAlias, overload
 
 from numpy import generic
 from numpy.typing import NDArray
 from typing_extensions import CapsuleType, Self
 
 from pyburn import return_types
-from pyburn._dtypes import DeviceLike, DTypeLike, Number, layout, memory_format
+from pyburn._dtypes import DeviceLike, DTypeLike, Number, memory_format
+from pyburn._dtypes import layout as _layout
 from pyburn._random import Distribution
 from pyburn._reduction import Dims
 from pyburn._size import Size
@@ -92,16 +93,19 @@ class Tensor:
     def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> NDArray[Any]: ...
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType: ...
 
     __array_priority__: builtins.int
 
     def __bool__(self) -> builtins.bool: ...
+    def __buffer__(self, flags: builtins.int, /) -> memoryview: ...
     @classmethod
     def __class_getitem__(cls, item: Any, /) -> builtins.type[Self]: ...
     def __complex__(self) -> builtins.complex: ...
     def __contains__(self, element: Any, /) -> builtins.bool: ...
     def __copy__(self) -> Tensor: ...
     def __deepcopy__(self, memo: dict[builtins.int, Any]) -> Tensor: ...
+    def __div__(self, other: Operand, /) -> Tensor: ...
     def __dlpack__(
         self,
         *,
@@ -121,6 +125,7 @@ class Tensor:
     def __hash__(self) -> builtins.int: ...
     def __iadd__(self, other: Operand, /) -> Self: ...
     def __iand__(self, other: Operand, /) -> Self: ...
+    def __idiv__(self, other: Operand, /) -> Self: ...
     def __ifloordiv__(self, other: Operand, /) -> Self: ...
     def __ilshift__(self, other: Operand, /) -> Self: ...
     def __imod__(self, other: Operand, /) -> Self: ...
@@ -157,6 +162,7 @@ class Tensor:
     def __pow__(self, other: Operand, /) -> Tensor: ...
     def __radd__(self, other: Operand, /) -> Tensor: ...
     def __rand__(self, other: Operand, /) -> Tensor: ...
+    def __rdiv__(self, other: Operand, /) -> Tensor: ...
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]: ...
     def __repr__(self) -> str: ...
     def __reversed__(self) -> Tensor: ...
@@ -194,6 +200,10 @@ class Tensor:
     def _is_view(self) -> builtins.bool:
         """Whether this tensor looks at another one's memory."""
 
+    @property
+    def _resizable(self) -> builtins.bool:
+        """Whether an output of another size may replace the memory: not if somebody else owns it."""
+
     def _shares_storage(self, other: Tensor) -> builtins.bool:
         """Whether two tensors look at the same storage."""
 
@@ -225,8 +235,14 @@ class Tensor:
     def acosh_(self) -> Self:
         """The inverse hyperbolic cosine of each element. In place."""
 
-    def add(self, other: Operand, /) -> Tensor: ...
-    def add_(self, other: Operand, /) -> Tensor: ...
+    def add(
+        self, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None
+    ) -> Tensor:
+        """``input + alpha * other``."""
+
+    def add_(self, other: Tensor | Number, *, alpha: Number = 1) -> Self:
+        """In-place version of :func:`pyburn.add`."""
+
     def addbmm(
         self,
         batch1: Tensor,
@@ -344,6 +360,9 @@ class Tensor:
         self, dim: Dims = None, keepdim: builtins.bool = False, *, out: Tensor | None = None
     ) -> Tensor:
         """Whether any element is not zero."""
+
+    def apply_(self, callable: Callable[[Any], Number]) -> Self:
+        """Replaces each element by what a function of Python makes of it; slow, on the CPU only."""
 
     def arccos(self) -> Tensor:
         """The arc cosine of each element."""
@@ -809,6 +828,9 @@ class Tensor:
     def dim(self) -> builtins.int:
         """Number of dimensions."""
 
+    def dim_order(self) -> tuple[builtins.int, ...]:
+        """The dimensions in the order in which they lie in memory, the outermost first."""
+
     def dist(self, other: Tensor, p: builtins.float = 2) -> Tensor:
         """The norm of the difference of two tensors."""
 
@@ -918,7 +940,11 @@ class Tensor:
     def flatten(self, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> Tensor:
         """Several dimensions merged into one."""
 
-    def flip(self, *dims: Any) -> Tensor:
+    def flip(
+        self,
+        *args: builtins.int | Sequence[builtins.int],
+        dims: Sequence[builtins.int] | None = None,
+    ) -> Tensor:
         """Dimensions read backwards."""
 
     def fliplr(self) -> Tensor:
@@ -999,6 +1025,9 @@ class Tensor:
 
     def ger(self, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Another name of :func:`outer`."""
+
+    def get_device(self) -> builtins.int:
+        """The number of the GPU the tensor lies on, -1 for host memory."""
 
     @property
     def grad(self) -> Tensor | None:
@@ -1178,11 +1207,18 @@ class Tensor:
     def is_contiguous(self, memory_format: memory_format | None = None) -> builtins.bool:
         """Whether elements lie in row-major order without gaps."""
     @property
+    def is_cpu(self) -> builtins.bool:
+        """In host memory."""
+
+    @property
     def is_cuda(self) -> builtins.bool:
         """Whether the tensor is on a CUDA device."""
 
     def is_floating_point(self) -> builtins.bool:
         """Whether the dtype is a real floating-point type."""
+
+    def is_inference(self) -> builtins.bool:
+        """Whether the tensor may never take part in autograd: never, inference mode only records nothing."""
 
     @property
     def is_leaf(self) -> builtins.bool:
@@ -1192,17 +1228,58 @@ class Tensor:
     def is_meta(self) -> builtins.bool:
         """Whether the tensor has shape and dtype but no elements."""
 
+    @property
+    def is_mkldnn(self) -> builtins.bool:
+        """In an opaque layout: never."""
+
+    @property
+    def is_mps(self) -> builtins.bool:
+        """On a device that PyTorch calls mps; here it is wgpu."""
+
     def is_neg(self) -> builtins.bool:
         """Whether a negation is still to be done: never."""
+
+    @property
+    def is_nested(self) -> builtins.bool:
+        """A list of tensors of different shapes: never."""
 
     def is_nonzero(self) -> builtins.bool:
         """Whether the only element is not zero."""
 
+    def is_pinned(self) -> builtins.bool:
+        """Whether the memory is locked for copies to a GPU: never."""
+
+    @property
+    def is_quantized(self) -> builtins.bool:
+        """Stored as scaled integers: never."""
+
     def is_same_size(self, other: Tensor) -> builtins.bool:
         """Whether two tensors have the same shape."""
 
+    def is_set_to(self, tensor: Tensor) -> builtins.bool:
+        """Whether both show the very same memory in the same way."""
+
+    def is_shared(self) -> builtins.bool:
+        """Whether other processes see the memory: never."""
+
     def is_signed(self) -> builtins.bool:
         """Whether the dtype holds negative numbers."""
+
+    @property
+    def is_sparse(self) -> builtins.bool:
+        """Stored as indices and values: never."""
+
+    @property
+    def is_sparse_csr(self) -> builtins.bool:
+        """Stored as compressed rows: never."""
+
+    @property
+    def is_xla(self) -> builtins.bool:
+        """On a device that PyTorch calls xla: never."""
+
+    @property
+    def is_xpu(self) -> builtins.bool:
+        """On a device that PyTorch calls xpu: never."""
 
     def isclose(
         self,
@@ -1263,6 +1340,10 @@ class Tensor:
         out: tuple[Tensor, Tensor] | None = None,
     ) -> return_types.kthvalue:
         """The ``k``-th smallest elements along a dimension, counted from one."""
+
+    @property
+    def layout(self) -> _layout:
+        """How elements lie in memory: by strides."""
 
     def lcm(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """The least common multiple."""
@@ -1398,9 +1479,15 @@ class Tensor:
     def lt_(self, other: Tensor | Number) -> Self:
         """In-place version of :func:`pyburn.lt`."""
 
-    def lu(self, pivot: builtins.bool = True, get_infos: builtins.bool = False) -> Any:
+    @overload
+    def lu(
+        self, pivot: builtins.bool = True, get_infos: Literal[False] = False
+    ) -> return_types.linalg_lu_factor:
         """The packed factors ``LU`` and the row exchanges."""
-
+    @overload
+    def lu(
+        self, pivot: builtins.bool = True, *, get_infos: Literal[True]
+    ) -> return_types.linalg_lu_factor_ex: ...
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The solution of ``A X = b`` by the factors of ``A`` that :func:`lu` gave."""
 
@@ -1411,6 +1498,9 @@ class Tensor:
     @property
     def mT(self) -> Tensor:
         """The last two dimensions swapped."""
+
+    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Number]) -> Self:
+        """Replaces each element by what a function of Python makes of it and of another's; slow, on the CPU only."""
 
     def masked_fill(self, mask: Tensor, value: Tensor | Number) -> Tensor:
         """A copy with ``value`` where the mask holds."""
@@ -1427,23 +1517,30 @@ class Tensor:
     def masked_select(self, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The elements where the mask holds, in one dimension."""
 
-    def matmul(self, other: Operand, /) -> Tensor: ...
+    def matmul(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """The product of vectors, matrices or batches of matrices, as NumPy's ``@``."""
+
     def matrix_exp(self) -> Tensor:
         """The exponential of every square matrix."""
 
     def matrix_power(self, n: builtins.int, *, out: Tensor | None = None) -> Tensor:
         """The ``n``-th power of every square matrix, of its inverse for negative ``n``."""
 
+    @overload
+    def max(self, *, out: Tensor | None = None) -> Tensor:
+        """The largest element; along a dimension with where it stands; or the larger of two tensors."""
+    @overload
     def max(
         self,
-        dim: builtins.int | Tensor | None = None,
+        dim: builtins.int,
         keepdim: builtins.bool = False,
         *,
-        other: Tensor | None = None,
-        out: Any = None,
-    ) -> Any:
-        """The largest element; along a dimension with where it stands; or the larger of two tensors."""
-
+        out: tuple[Tensor, Tensor] | None = None,
+    ) -> return_types.max: ...
+    @overload
+    def max(self, dim: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+    @overload
+    def max(self, *, other: Tensor, out: Tensor | None = None) -> Tensor: ...
     def maximum(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """The larger of two elements; NaN if either is."""
 
@@ -1457,21 +1554,32 @@ class Tensor:
     ) -> Tensor:
         """The mean over dimensions."""
 
-    def median(
-        self, dim: builtins.int | None = None, keepdim: builtins.bool = False, *, out: Any = None
-    ) -> Any:
+    @overload
+    def median(self, *, out: Tensor | None = None) -> Tensor:
         """The lower median of all elements, or along a dimension with where it stands."""
-
-    def min(
+    @overload
+    def median(
         self,
-        dim: builtins.int | Tensor | None = None,
+        dim: builtins.int,
         keepdim: builtins.bool = False,
         *,
-        other: Tensor | None = None,
-        out: Any = None,
-    ) -> Any:
+        out: tuple[Tensor, Tensor] | None = None,
+    ) -> return_types.median: ...
+    @overload
+    def min(self, *, out: Tensor | None = None) -> Tensor:
         """The smallest element; along a dimension with where it stands; or the smaller of two tensors."""
-
+    @overload
+    def min(
+        self,
+        dim: builtins.int,
+        keepdim: builtins.bool = False,
+        *,
+        out: tuple[Tensor, Tensor] | None = None,
+    ) -> return_types.min: ...
+    @overload
+    def min(self, dim: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+    @overload
+    def min(self, *, other: Tensor, out: Tensor | None = None) -> Tensor: ...
     def minimum(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """The smaller of two elements; NaN if either is."""
 
@@ -1504,8 +1612,12 @@ class Tensor:
     def msort(self, *, out: Tensor | None = None) -> Tensor:
         """The elements in order along the first dimension."""
 
-    def mul(self, other: Operand, /) -> Tensor: ...
-    def mul_(self, other: Operand, /) -> Tensor: ...
+    def mul(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+        """``input * other``."""
+
+    def mul_(self, other: Tensor | Number) -> Self:
+        """In-place version of :func:`pyburn.mul`."""
+
     def multinomial(
         self,
         num_samples: builtins.int,
@@ -1530,6 +1642,10 @@ class Tensor:
 
     def mvlgamma_(self, p: builtins.int) -> Self:
         """In-place version of :func:`pyburn.mvlgamma`."""
+
+    @property
+    def name(self) -> None:
+        """A name nobody can give; kept for PyTorch's sake."""
 
     def nan_to_num(
         self,
@@ -1559,11 +1675,17 @@ class Tensor:
     ) -> Tensor:
         """The mean over dimensions of what is not NaN."""
 
-    def nanmedian(
-        self, dim: builtins.int | None = None, keepdim: builtins.bool = False, *, out: Any = None
-    ) -> Any:
+    @overload
+    def nanmedian(self, *, out: Tensor | None = None) -> Tensor:
         """The lower median of what is not NaN."""
-
+    @overload
+    def nanmedian(
+        self,
+        dim: builtins.int,
+        keepdim: builtins.bool = False,
+        *,
+        out: tuple[Tensor, Tensor] | None = None,
+    ) -> return_types.nanmedian: ...
     def nanquantile(
         self,
         q: builtins.float | Tensor,
@@ -1627,14 +1749,17 @@ class Tensor:
     def nelement(self) -> builtins.int:
         """Number of elements."""
 
+    def new(self, *args: Any) -> Tensor:
+        """A tensor of the given sizes, or of the given data, with this one's dtype and device."""
+
     def new_empty(
         self,
-        *args: Any,
+        *args: builtins.int | Sequence[builtins.int],
         size: Sequence[builtins.int] | None = None,
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
-        layout: layout = ...,
+        layout: _layout = ...,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
         """An unset tensor with this one's dtype and device."""
@@ -1644,7 +1769,7 @@ class Tensor:
         size: Sequence[builtins.int],
         stride: Sequence[builtins.int],
         dtype: DTypeLike | None = None,
-        layout: layout = ...,
+        layout: _layout = ...,
         device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
@@ -1659,19 +1784,19 @@ class Tensor:
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
-        layout: layout = ...,
+        layout: _layout = ...,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
         """Equal elements with this tensor's dtype and device."""
 
     def new_ones(
         self,
-        *args: Any,
+        *args: builtins.int | Sequence[builtins.int],
         size: Sequence[builtins.int] | None = None,
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
-        layout: layout = ...,
+        layout: _layout = ...,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
         """Ones with this tensor's dtype and device."""
@@ -1683,19 +1808,19 @@ class Tensor:
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
-        layout: layout = ...,
+        layout: _layout = ...,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
         """A tensor of the given data with this one's dtype and device."""
 
     def new_zeros(
         self,
-        *args: Any,
+        *args: builtins.int | Sequence[builtins.int],
         size: Sequence[builtins.int] | None = None,
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
-        layout: layout = ...,
+        layout: _layout = ...,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
         """Zeros with this tensor's dtype and device."""
@@ -1706,9 +1831,11 @@ class Tensor:
     def nextafter_(self, other: Tensor | Number) -> Self:
         """In-place version of :func:`pyburn.nextafter`."""
 
-    def nonzero(self, *, as_tuple: builtins.bool = False, out: Tensor | None = None) -> Any:
+    @overload
+    def nonzero(self, *, as_tuple: Literal[False] = False, out: Tensor | None = None) -> Tensor:
         """Where elements are not zero: a row each, or a tensor for each dimension."""
-
+    @overload
+    def nonzero(self, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
     def nonzero_static(
         self, *, size: builtins.int, fill_value: builtins.int = -1, out: Tensor | None = None
     ) -> Tensor:
@@ -1779,8 +1906,12 @@ class Tensor:
     def positive(self) -> Tensor:
         """The tensor itself, unless it holds bools."""
 
-    def pow(self, other: Operand, /) -> Tensor: ...
-    def pow_(self, other: Operand, /) -> Tensor: ...
+    def pow(self, exponent: Tensor | Number) -> Tensor:
+        """Each element to a power."""
+
+    def pow_(self, exponent: Tensor | Number) -> Self:
+        """In-place version of :func:`pyburn.pow`."""
+
     def prelu(self, weight: Tensor) -> Tensor:
         """Elements where positive, elsewhere multiplied by the weight of their channel."""
 
@@ -1886,7 +2017,7 @@ class Tensor:
     def renorm_(self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float) -> Self:
         """In-place version of :func:`pyburn.renorm`."""
 
-    def repeat(self, *repeats: Any) -> Tensor:
+    def repeat(self, *repeats: builtins.int | Sequence[builtins.int]) -> Tensor:
         """A copy with every dimension repeated so many times; leading ones may be new."""
 
     def repeat_interleave(
@@ -1911,7 +2042,9 @@ class Tensor:
     def reshape_as(self, other: Tensor) -> Tensor:
         """The same elements in another tensor's shape."""
 
-    def resize_(self, *sizes: Any, memory_format: memory_format = ...) -> Self:
+    def resize_(
+        self, *sizes: builtins.int | Sequence[builtins.int], memory_format: memory_format = ...
+    ) -> Self:
         """Another shape with the first elements kept and new ones zero."""
 
     def resize_as_(self, the_template: Tensor, *, memory_format: memory_format = ...) -> Self:
@@ -2153,8 +2286,14 @@ class Tensor:
         """Steps between neighbours, in elements."""
     @overload
     def stride(self, dim: builtins.int) -> builtins.int: ...
-    def sub(self, other: Operand, /) -> Tensor: ...
-    def sub_(self, other: Operand, /) -> Tensor: ...
+    def sub(
+        self, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None
+    ) -> Tensor:
+        """``input - alpha * other``."""
+
+    def sub_(self, other: Tensor | Number, *, alpha: Number = 1) -> Self:
+        """In-place version of :func:`pyburn.sub`."""
+
     def subtract(
         self, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None
     ) -> Tensor:
@@ -2173,7 +2312,7 @@ class Tensor:
     ) -> Tensor:
         """The sum over dimensions; all of them if none is named."""
 
-    def sum_to_size(self, *size: Any) -> Tensor:
+    def sum_to_size(self, *size: builtins.int | Sequence[builtins.int]) -> Tensor:
         """The sum over what broadcasting from a shape would add."""
 
     def svd(
@@ -2230,7 +2369,7 @@ class Tensor:
     ) -> tuple[Tensor, ...]:
         """Views along a dimension: so many, or cut before each of the given places."""
 
-    def tile(self, *dims: Any) -> Tensor:
+    def tile(self, *dims: builtins.int | Sequence[builtins.int]) -> Tensor:
         """A copy repeated so many times, counted from the last dimension."""
 
     @overload
@@ -2271,6 +2410,12 @@ class Tensor:
         *,
         memory_format: memory_format | None = None,
     ) -> Tensor: ...
+    def to_dense(self) -> Tensor:
+        """The tensor itself: none is sparse."""
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+        """The array on another device."""
+
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
 
@@ -2329,9 +2474,11 @@ class Tensor:
     def trunc_(self) -> Self:
         """Each element cut towards zero. In place."""
 
-    def type(self, dtype: DTypeLike | None = None, non_blocking: builtins.bool = False) -> Any:
+    @overload
+    def type(self, dtype: None = None) -> str:
         """The name of the tensor's type, or the tensor in another one."""
-
+    @overload
+    def type(self, dtype: DTypeLike, non_blocking: builtins.bool = False) -> Tensor: ...
     def type_as(self, other: Tensor) -> Tensor:
         """The elements in another tensor's dtype, on its device."""
 
@@ -2354,23 +2501,89 @@ class Tensor:
     ) -> Self:
         """Fills with numbers from the lower bound up to the upper one."""
 
+    @overload
+    def unique(
+        self,
+        sorted: builtins.bool = True,
+        return_inverse: Literal[False] = False,
+        return_counts: Literal[False] = False,
+        dim: builtins.int | None = None,
+    ) -> Tensor:
+        """The distinct elements, or slices along a dimension, in ascending order."""
+    @overload
+    def unique(
+        self,
+        sorted: builtins.bool = True,
+        *,
+        return_inverse: Literal[True],
+        return_counts: Literal[True],
+        dim: builtins.int | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]: ...
+    @overload
+    def unique(
+        self,
+        sorted: builtins.bool = True,
+        *,
+        return_inverse: Literal[True],
+        return_counts: Literal[False] = False,
+        dim: builtins.int | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def unique(
+        self,
+        sorted: builtins.bool = True,
+        return_inverse: Literal[False] = False,
+        *,
+        return_counts: Literal[True],
+        dim: builtins.int | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
     def unique(
         self,
         sorted: builtins.bool = True,
         return_inverse: builtins.bool = False,
         return_counts: builtins.bool = False,
         dim: builtins.int | None = None,
-    ) -> Any:
-        """The distinct elements, or slices along a dimension, in ascending order."""
-
+    ) -> Tensor | tuple[Tensor, ...]: ...
+    @overload
+    def unique_consecutive(
+        self,
+        return_inverse: Literal[False] = False,
+        return_counts: Literal[False] = False,
+        dim: builtins.int | None = None,
+    ) -> Tensor:
+        """One element, or slice along a dimension, of each run of equal ones."""
+    @overload
+    def unique_consecutive(
+        self,
+        *,
+        return_inverse: Literal[True],
+        return_counts: Literal[True],
+        dim: builtins.int | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]: ...
+    @overload
+    def unique_consecutive(
+        self,
+        *,
+        return_inverse: Literal[True],
+        return_counts: Literal[False] = False,
+        dim: builtins.int | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def unique_consecutive(
+        self,
+        return_inverse: Literal[False] = False,
+        *,
+        return_counts: Literal[True],
+        dim: builtins.int | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
     def unique_consecutive(
         self,
         return_inverse: builtins.bool = False,
         return_counts: builtins.bool = False,
         dim: builtins.int | None = None,
-    ) -> Any:
-        """One element, or slice along a dimension, of each run of equal ones."""
-
+    ) -> Tensor | tuple[Tensor, ...]: ...
     def unsafe_chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """At most ``chunks`` views of equal size along a dimension."""
 

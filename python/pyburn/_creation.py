@@ -291,9 +291,7 @@ def _new(
 ) -> Tensor:
     kind = self.dtype if dtype is None else as_dtype(dtype)
     place = self.device if device is None else as_device(device)
-    return _finish(
-        _core._full(sizes_of(size, op), value, kind, place), None, requires_grad, layout
-    )
+    return _finish(_core._full(sizes_of(size, op), value, kind, place), None, requires_grad, layout)
 
 
 @method
@@ -591,12 +589,7 @@ def range(
     return _finish(result.to(kind).to(place), out, requires_grad, layout)
 
 
-
-
-
-def _spaced_dtype(
-    start: Any, end: Any, dtype: DTypeLike | None, out: Tensor | None
-) -> dtype:
+def _spaced_dtype(start: Any, end: Any, dtype: DTypeLike | None, out: Tensor | None) -> dtype:
     if dtype is not None:
         return as_dtype(dtype)
     if out is not None:
@@ -775,7 +768,9 @@ def _spread(tensors: tuple[Any, ...]) -> list[Tensor]:
     return list(tensors)
 
 
-def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: str | None = None) -> tuple[Tensor, ...]:
+def meshgrid(
+    *tensors: Tensor | Sequence[Tensor], indexing: str | None = None
+) -> tuple[Tensor, ...]:
     """The coordinates of a grid over vectors.
 
     Example:

@@ -9,6 +9,7 @@ Python's ``TypeError``.
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import Any
 
 from pyburn import _core
@@ -27,8 +28,8 @@ def _capsule(source: Any, device: Any, copy: bool | None) -> Any:
     if int(kind) not in _HOST:
         if copy is False:
             raise BufferError(
-                f"from_dlpack: the memory is on a device of kind {int(kind)}, which needs a copy, but "
-                "copy=False was given"
+                f"from_dlpack: the memory is on a device of kind {int(kind)}, which needs a copy, "
+                "but copy=False was given"
             )
         wanted["dl_device"] = (1, 0)
     if copy is not None:
@@ -68,8 +69,8 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         if target != tensor.device:
             if copy is False:
                 raise ValueError(
-                    f"from_dlpack: cannot move the tensor to {target} without a copy, but copy=False "
-                    "was given"
+                    f"from_dlpack: cannot move the tensor to {target} without a copy, but "
+                    "copy=False was given"
                 )
             tensor = tensor.to(target)
     return tensor
@@ -82,8 +83,10 @@ def _array_interface(self: Tensor) -> dict[str, Any]:
     ``__array__``, which says why.
     """
     if self.requires_grad or self.device.type != "cpu":
-        raise AttributeError(f"__array_interface__: a tensor on {self.device} that requires grad or "
-                             "is not in host memory cannot be shared")
+        raise AttributeError(
+            f"__array_interface__: a tensor on {self.device} that requires grad or "
+            "is not in host memory cannot be shared"
+        )
     try:
         array = self.numpy()
     except TypeError as fault:
@@ -108,3 +111,26 @@ def _buffer(self: Tensor, flags: int, /) -> memoryview:
 Tensor.__array_interface__ = property(_array_interface)  # type: ignore[attr-defined]
 if sys.version_info >= (3, 12):
     Tensor.__buffer__ = _buffer  # type: ignore[attr-defined]
+
+
+def _array_namespace(self: Tensor, *, api_version: str | None = None) -> ModuleType:
+    """The module with the array API standard's names."""
+    from pyburn import array_api
+
+    if api_version is not None and api_version > array_api.__array_api_version__:
+        raise ValueError(
+            f"__array_namespace__: version {array_api.__array_api_version__} of the standard is "
+            f"here, {api_version} was asked for"
+        )
+    return array_api
+
+
+def _to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+    """The array on another device."""
+    if stream is not None:
+        raise NotImplementedError("to_device: streams are chosen by the backend, got one")
+    return self.to(device)
+
+
+Tensor.__array_namespace__ = _array_namespace  # type: ignore[attr-defined]
+Tensor.to_device = _to_device  # type: ignore[attr-defined]

@@ -5,10 +5,15 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pyburn import _core
 from pyburn._core import Tensor, device, dtype
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from pyburn.backend import Backend
 
 __all__ = [
     "bfloat16",
@@ -50,22 +55,30 @@ __all__ = [
 ]
 
 Number: TypeAlias = "builtins.int | builtins.float | builtins.complex"
-DTypeLike: TypeAlias = "dtype | str | type"
-DeviceLike: TypeAlias = "device | str | builtins.int"
+DTypeLike: TypeAlias = "dtype | str | type | np.dtype[Any]"
+DeviceLike: TypeAlias = "device | str | builtins.int | Backend"
 F = TypeVar("F", bound=Callable[..., Any])
 
-float32 = float = dtype("float32")
-float64 = double = dtype("float64")
-float16 = half = dtype("float16")
-bfloat16 = dtype("bfloat16")
-int8 = dtype("int8")
-int16 = short = dtype("int16")
-int32 = int = dtype("int32")
-int64 = long = dtype("int64")
-uint8 = dtype("uint8")
-bool = dtype("bool")
-complex64 = cfloat = dtype("complex64")
-complex128 = cdouble = dtype("complex128")
+float32: dtype = dtype("float32")
+float: dtype = float32
+float64: dtype = dtype("float64")
+double: dtype = float64
+float16: dtype = dtype("float16")
+half: dtype = float16
+bfloat16: dtype = dtype("bfloat16")
+int8: dtype = dtype("int8")
+int16: dtype = dtype("int16")
+short: dtype = int16
+int32: dtype = dtype("int32")
+int: dtype = int32
+int64: dtype = dtype("int64")
+long: dtype = int64
+uint8: dtype = dtype("uint8")
+bool: dtype = dtype("bool")
+complex64: dtype = dtype("complex64")
+cfloat: dtype = complex64
+complex128: dtype = dtype("complex128")
+cdouble: dtype = complex128
 
 
 class layout:
@@ -223,7 +236,13 @@ def is_number(value: object) -> builtins.bool:
     """Whether a value is a Python or NumPy number."""
     if isinstance(value, builtins.int | builtins.float | builtins.complex):
         return True
-    return not isinstance(value, Tensor) and hasattr(value, "dtype") and hasattr(value, "item")
+    # NumPy's numbers have what its arrays have, except that they cannot be written.
+    return (
+        not isinstance(value, Tensor)
+        and hasattr(value, "dtype")
+        and hasattr(value, "item")
+        and not hasattr(value, "__setitem__")
+    )
 
 
 def promote_types(type1: DTypeLike, type2: DTypeLike) -> dtype:
@@ -274,6 +293,8 @@ def type_of_number(value: Number) -> dtype:
         return _core.get_default_dtype()
     if isinstance(value, builtins.complex):
         return _core.get_default_dtype().to_complex()
+    if not hasattr(value, "item"):
+        raise TypeError(f"expected a tensor or a number, got {type(value).__name__}")
     return type_of_number(value.item())
 
 

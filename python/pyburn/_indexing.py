@@ -131,9 +131,7 @@ def scatter_reduce(
 
 
 @numpy_names
-def index_select(
-    input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None
-) -> Tensor:
+def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whole slices along a dimension, by an index.
 
     Example:
@@ -266,9 +264,7 @@ def nonzero(
 @overload
 def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
 @method
-def nonzero(
-    input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
-) -> Any:
+def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     """Where elements are not zero: a row each, or a tensor for each dimension.
 
     Example:
@@ -317,16 +313,12 @@ def take_along_dim(
 
 
 @method(inplace=True)
-def put(
-    input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False
-) -> Tensor:
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with ``source`` at places of the flattened tensor, or added there."""
     return _core.put(input, index, source, accumulate)
 
 
-def unravel_index(
-    indices: Tensor, shape: int | Sequence[int]
-) -> tuple[Tensor, ...]:
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Places of a flattened tensor as one index per dimension of its shape."""
     if category(indices.dtype) != 1:
         raise ValueError(
@@ -442,4 +434,3 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
     mask = _core._full((self.numel(),), False, bool_, self.device)
     mask = _core.index_fill(mask, 0, index, True).reshape(shape)
     return self.masked_fill_(mask, fill_value)
-

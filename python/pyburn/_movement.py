@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, cast, overload
+from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from pyburn import _core, _dtypes
 from pyburn._api import attach, into, method
@@ -103,6 +103,9 @@ __all__ = [
     "vstack",
 ]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 def _tensors(tensors: Any, op: str) -> list[Tensor]:
     if isinstance(tensors, Tensor):
@@ -183,18 +186,14 @@ def split(
 
 @method(name="split")
 @numpy_names
-def _split(
-    self: Tensor, split_size: int | Sequence[int], dim: int = 0
-) -> tuple[Tensor, ...]:
+def _split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Views of equal size along a dimension, or of the given sizes."""
     return split(self, split_size, dim)
 
 
 @method
 @numpy_names
-def split_with_sizes(
-    input: Tensor, split_sizes: Sequence[int], dim: int = 0
-) -> tuple[Tensor, ...]:
+def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Views of the given sizes along a dimension, which they fill."""
     return _core.split_with_sizes(input, list(split_sizes), dim)
 
@@ -320,9 +319,7 @@ def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 @method
-def movedim(
-    input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
-) -> Tensor:
+def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
     """Dimensions moved to other places, the others in order."""
     return _core.movedim(input, source, destination)
 
@@ -601,7 +598,6 @@ def _unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return _core.unfold(input, dimension, size, step)
 
 
-
 @method(inplace=True)
 def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """The lower triangle of each matrix, zeros elsewhere."""
@@ -693,9 +689,6 @@ Tensor.ndimension = Tensor.dim
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape."""
     return input.shape == other.shape
-
-
-
 
 
 @method
@@ -798,9 +791,7 @@ def _type(self: Tensor, dtype: None = None) -> str: ...
 @overload
 def _type(self: Tensor, dtype: DTypeLike, non_blocking: bool = False) -> Tensor: ...
 @method(name="type")
-def _type(
-    self: Tensor, dtype: DTypeLike | None = None, non_blocking: bool = False
-) -> Any:
+def _type(self: Tensor, dtype: DTypeLike | None = None, non_blocking: bool = False) -> Any:
     """The name of the tensor's type, or the tensor in another one.
 
     Example:
@@ -823,7 +814,6 @@ def _type(
 def _type_as(input: Tensor, other: Tensor) -> Tensor:
     """The elements in another tensor's dtype, on its device."""
     return input.to(other)
-
 
 
 def _converter(name: str, kind: Any) -> None:
@@ -870,12 +860,12 @@ def _cuda(
     return self.to(device="cuda" if device is None else device)
 
 
-def _copying(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _copying(function: Callable[P, R], name: str) -> Callable[P, R]:
     """The variant of a view that returns memory of its own."""
 
     @functools.wraps(function)
     def copy(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        result = function(*args, **kwargs)
+        result: Any = function(*args, **kwargs)
         if isinstance(result, Tensor):
             return into(result.clone(), out)
         copies = tuple(part.clone() for part in result)
@@ -890,8 +880,12 @@ def _copying(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     return copy
 
 
+def _whole(input: Tensor) -> Tensor:
+    return input.view(input.shape)
+
+
 as_strided_copy = _copying(as_strided, "as_strided_copy")
-alias_copy = _copying(lambda input: input.view(input.shape), "alias_copy")
+alias_copy = _copying(_whole, "alias_copy")
 detach_copy = _copying(Tensor.detach, "detach_copy")
 diagonal_copy = _copying(diagonal, "diagonal_copy")
 expand_copy = _copying(Tensor.expand, "expand_copy")

@@ -211,6 +211,12 @@ class Comparison(Protocol):
     ) -> Tensor: ...
 
 
+class InPlace(Protocol):
+    """A function that changes a tensor and returns it."""
+
+    def __call__(self, input: Tensor, /) -> Tensor: ...
+
+
 class OfTensors(Protocol):
     """A function of two tensors."""
 
@@ -242,64 +248,64 @@ def _unary(name: str, text: str) -> OfOne:
     return _named(function, name, text)
 
 
-neg = _unary("neg", "The negative of each element.")
-abs = _unary("abs", "The absolute value of each element.")
-sign = _unary("sign", "-1, 0 or 1 by the sign of each element.")
-square = _unary("square", "The square of each element.")
-exp = _unary("exp", "The exponential of each element.")
-exp2 = _unary("exp2", "Two to the power of each element.")
-expm1 = _unary("expm1", "The exponential minus one, precise near zero.")
-log = _unary("log", "The natural logarithm of each element.")
-log2 = _unary("log2", "The logarithm to base two.")
-log10 = _unary("log10", "The logarithm to base ten.")
-log1p = _unary("log1p", "The natural logarithm of one plus each element, precise near zero.")
-sqrt = _unary("sqrt", "The square root of each element.")
-rsqrt = _unary("rsqrt", "One over the square root of each element.")
-reciprocal = _unary("reciprocal", "One over each element.")
-sin = _unary("sin", "The sine of each element, in radians.")
-cos = _unary("cos", "The cosine of each element, in radians.")
-tan = _unary("tan", "The tangent of each element, in radians.")
-asin = _unary("asin", "The arc sine of each element.")
-acos = _unary("acos", "The arc cosine of each element.")
-atan = _unary("atan", "The arc tangent of each element.")
-sinh = _unary("sinh", "The hyperbolic sine of each element.")
-cosh = _unary("cosh", "The hyperbolic cosine of each element.")
-tanh = _unary("tanh", "The hyperbolic tangent of each element.")
-asinh = _unary("asinh", "The inverse hyperbolic sine of each element.")
-acosh = _unary("acosh", "The inverse hyperbolic cosine of each element.")
-atanh = _unary("atanh", "The inverse hyperbolic tangent of each element.")
-sigmoid = _unary("sigmoid", "One over one plus the exponential of the negative.")
-erf = _unary("erf", "The error function of each element.")
-erfc = _unary("erfc", "One minus the error function.")
-erfinv = _unary("erfinv", "The inverse of the error function.")
-lgamma = _unary("lgamma", "The logarithm of the absolute value of the gamma function.")
-digamma = _unary("digamma", "The derivative of lgamma.")
-i0 = _unary("i0", "The modified Bessel function of order zero.")
-sinc = _unary("sinc", "sin(pi x) / (pi x), one at zero.")
-floor = _unary("floor", "The largest integer not above each element.")
-ceil = _unary("ceil", "The smallest integer not below each element.")
-trunc = _unary("trunc", "Each element cut towards zero.")
-frac = _unary("frac", "What cutting towards zero leaves.")
-relu = _unary("relu", "Each element, or zero where it is negative.")
-deg2rad = _unary("deg2rad", "Degrees as radians.")
-rad2deg = _unary("rad2deg", "Radians as degrees.")
-bitwise_not = _unary("bitwise_not", "Every bit turned; the logical not of bools.")
-negative = _alias("negative", neg)
-absolute = _alias("absolute", abs)
-arccos = _alias("arccos", acos)
-arcsin = _alias("arcsin", asin)
-arctan = _alias("arctan", atan)
-arccosh = _alias("arccosh", acosh)
-arcsinh = _alias("arcsinh", asinh)
-arctanh = _alias("arctanh", atanh)
-fix = _alias("fix", trunc)
-abs_ = Tensor.abs_
-exp_ = Tensor.exp_
-neg_ = Tensor.neg_
-relu_ = Tensor.relu_
-sigmoid_ = Tensor.sigmoid_
-sqrt_ = Tensor.sqrt_
-tanh_ = Tensor.tanh_
+neg: OfOne = _unary("neg", "The negative of each element.")
+abs: OfOne = _unary("abs", "The absolute value of each element.")
+sign: OfOne = _unary("sign", "-1, 0 or 1 by the sign of each element.")
+square: OfOne = _unary("square", "The square of each element.")
+exp: OfOne = _unary("exp", "The exponential of each element.")
+exp2: OfOne = _unary("exp2", "Two to the power of each element.")
+expm1: OfOne = _unary("expm1", "The exponential minus one, precise near zero.")
+log: OfOne = _unary("log", "The natural logarithm of each element.")
+log2: OfOne = _unary("log2", "The logarithm to base two.")
+log10: OfOne = _unary("log10", "The logarithm to base ten.")
+log1p: OfOne = _unary("log1p", "The natural logarithm of one plus each element, precise near zero.")
+sqrt: OfOne = _unary("sqrt", "The square root of each element.")
+rsqrt: OfOne = _unary("rsqrt", "One over the square root of each element.")
+reciprocal: OfOne = _unary("reciprocal", "One over each element.")
+sin: OfOne = _unary("sin", "The sine of each element, in radians.")
+cos: OfOne = _unary("cos", "The cosine of each element, in radians.")
+tan: OfOne = _unary("tan", "The tangent of each element, in radians.")
+asin: OfOne = _unary("asin", "The arc sine of each element.")
+acos: OfOne = _unary("acos", "The arc cosine of each element.")
+atan: OfOne = _unary("atan", "The arc tangent of each element.")
+sinh: OfOne = _unary("sinh", "The hyperbolic sine of each element.")
+cosh: OfOne = _unary("cosh", "The hyperbolic cosine of each element.")
+tanh: OfOne = _unary("tanh", "The hyperbolic tangent of each element.")
+asinh: OfOne = _unary("asinh", "The inverse hyperbolic sine of each element.")
+acosh: OfOne = _unary("acosh", "The inverse hyperbolic cosine of each element.")
+atanh: OfOne = _unary("atanh", "The inverse hyperbolic tangent of each element.")
+sigmoid: OfOne = _unary("sigmoid", "One over one plus the exponential of the negative.")
+erf: OfOne = _unary("erf", "The error function of each element.")
+erfc: OfOne = _unary("erfc", "One minus the error function.")
+erfinv: OfOne = _unary("erfinv", "The inverse of the error function.")
+lgamma: OfOne = _unary("lgamma", "The logarithm of the absolute value of the gamma function.")
+digamma: OfOne = _unary("digamma", "The derivative of lgamma.")
+i0: OfOne = _unary("i0", "The modified Bessel function of order zero.")
+sinc: OfOne = _unary("sinc", "sin(pi x) / (pi x), one at zero.")
+floor: OfOne = _unary("floor", "The largest integer not above each element.")
+ceil: OfOne = _unary("ceil", "The smallest integer not below each element.")
+trunc: OfOne = _unary("trunc", "Each element cut towards zero.")
+frac: OfOne = _unary("frac", "What cutting towards zero leaves.")
+relu: OfOne = _unary("relu", "Each element, or zero where it is negative.")
+deg2rad: OfOne = _unary("deg2rad", "Degrees as radians.")
+rad2deg: OfOne = _unary("rad2deg", "Radians as degrees.")
+bitwise_not: OfOne = _unary("bitwise_not", "Every bit turned; the logical not of bools.")
+negative: OfOne = _alias("negative", neg)
+absolute: OfOne = _alias("absolute", abs)
+arccos: OfOne = _alias("arccos", acos)
+arcsin: OfOne = _alias("arcsin", asin)
+arctan: OfOne = _alias("arctan", atan)
+arccosh: OfOne = _alias("arccosh", acosh)
+arcsinh: OfOne = _alias("arcsinh", asinh)
+arctanh: OfOne = _alias("arctanh", atanh)
+fix: OfOne = _alias("fix", trunc)
+abs_: InPlace = Tensor.abs_
+exp_: InPlace = Tensor.exp_
+neg_: InPlace = Tensor.neg_
+relu_: InPlace = Tensor.relu_
+sigmoid_: InPlace = Tensor.sigmoid_
+sqrt_: InPlace = Tensor.sqrt_
+tanh_: InPlace = Tensor.tanh_
 
 
 def _binary(name: str, input: Any, other: Any, out: Tensor | None = None) -> Tensor:
@@ -354,35 +360,43 @@ def _two(name: str, text: str, inplace: bool = True, numbers: str | None = "none
     return method(name=name)(_named(function, name, text))
 
 
-floor_divide = _two("floor_divide", "The quotient rounded down.", numbers=None)
-remainder = _two("remainder", "The remainder, with the sign of the divisor.", numbers="either")
-fmod = _two("fmod", "The remainder, with the sign of the dividend.", numbers="other")
-maximum = _two("maximum", "The larger of two elements; NaN if either is.", inplace=False)
-minimum = _two("minimum", "The smaller of two elements; NaN if either is.", inplace=False)
-fmax = _two("fmax", "The larger of two elements, NaN passed over.", inplace=False)
-fmin = _two("fmin", "The smaller of two elements, NaN passed over.", inplace=False)
-atan2 = _two("atan2", "The angle of the point (other, input).")
-hypot = _two("hypot", "The length of the hypotenuse over two legs.")
-copysign = _two("copysign", "The magnitude of one with the sign of the other.", numbers="other")
-nextafter = _two("nextafter", "The next float from input towards other.")
-logaddexp = _two("logaddexp", "log(exp(input) + exp(other)), without overflow.", inplace=False)
-logaddexp2 = _two("logaddexp2", "log2(2**input + 2**other), without overflow.", inplace=False)
-xlogy = _two("xlogy", "input * log(other), zero where input is.", numbers="either")
-heaviside = _two("heaviside", "The step function: other where input is zero.")
-bitwise_and = _two("bitwise_and", "Bits set in both.", numbers="either")
-bitwise_or = _two("bitwise_or", "Bits set in either.", numbers="either")
-bitwise_xor = _two("bitwise_xor", "Bits set in one of both.", numbers="either")
-bitwise_left_shift = _two(
+floor_divide: OfTwo = _two("floor_divide", "The quotient rounded down.", numbers=None)
+remainder: OfTwo = _two(
+    "remainder", "The remainder, with the sign of the divisor.", numbers="either"
+)
+fmod: OfTwo = _two("fmod", "The remainder, with the sign of the dividend.", numbers="other")
+maximum: OfTwo = _two("maximum", "The larger of two elements; NaN if either is.", inplace=False)
+minimum: OfTwo = _two("minimum", "The smaller of two elements; NaN if either is.", inplace=False)
+fmax: OfTwo = _two("fmax", "The larger of two elements, NaN passed over.", inplace=False)
+fmin: OfTwo = _two("fmin", "The smaller of two elements, NaN passed over.", inplace=False)
+atan2: OfTwo = _two("atan2", "The angle of the point (other, input).")
+hypot: OfTwo = _two("hypot", "The length of the hypotenuse over two legs.")
+copysign: OfTwo = _two(
+    "copysign", "The magnitude of one with the sign of the other.", numbers="other"
+)
+nextafter: OfTwo = _two("nextafter", "The next float from input towards other.")
+logaddexp: OfTwo = _two(
+    "logaddexp", "log(exp(input) + exp(other)), without overflow.", inplace=False
+)
+logaddexp2: OfTwo = _two(
+    "logaddexp2", "log2(2**input + 2**other), without overflow.", inplace=False
+)
+xlogy: OfTwo = _two("xlogy", "input * log(other), zero where input is.", numbers="either")
+heaviside: OfTwo = _two("heaviside", "The step function: other where input is zero.")
+bitwise_and: OfTwo = _two("bitwise_and", "Bits set in both.", numbers="either")
+bitwise_or: OfTwo = _two("bitwise_or", "Bits set in either.", numbers="either")
+bitwise_xor: OfTwo = _two("bitwise_xor", "Bits set in one of both.", numbers="either")
+bitwise_left_shift: OfTwo = _two(
     "bitwise_left_shift", "Bits moved up by other places.", numbers="either"
 )
-bitwise_right_shift = _two(
+bitwise_right_shift: OfTwo = _two(
     "bitwise_right_shift", "Bits moved down by other places.", numbers="either"
 )
-gcd = _two("gcd", "The greatest common divisor.")
-lcm = _two("lcm", "The least common multiple.")
-igamma = _two("igamma", "The regularized lower incomplete gamma function.")
-igammac = _two("igammac", "The regularized upper incomplete gamma function.")
-arctan2 = _alias("arctan2", atan2)
+gcd: OfTwo = _two("gcd", "The greatest common divisor.")
+lcm: OfTwo = _two("lcm", "The least common multiple.")
+igamma: OfTwo = _two("igamma", "The regularized lower incomplete gamma function.")
+igammac: OfTwo = _two("igammac", "The regularized upper incomplete gamma function.")
+arctan2: OfTwo = _alias("arctan2", atan2)
 
 
 def _scaled(other: Any, alpha: Number, input: Any) -> Any:
@@ -448,7 +462,7 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     return _binary("sub", other, _scaled(input, alpha, other))
 
 
-mul = _two("mul", "``input * other``.", numbers=None)
+mul: OfTwo = _two("mul", "``input * other``.", numbers=None)
 
 
 def _division(rounding_mode: str | None) -> str:
@@ -479,16 +493,17 @@ def div(
 
 
 @method
-def div_(
-    self: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None
-) -> Tensor:
+def div_(self: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
     """In-place version of :func:`pyburn.div`."""
     _core.binary_(self, _division(rounding_mode), other)
     return self
 
 
+attach("__div__", Tensor.__truediv__)
+attach("__rdiv__", Tensor.__rtruediv__)
+attach("__idiv__", Tensor.__itruediv__)
 subtract = _alias("subtract", sub)
-multiply = _alias("multiply", mul)
+multiply: OfTwo = _alias("multiply", mul)
 divide = _alias("divide", div)
 
 
@@ -500,9 +515,7 @@ def true_divide(
     return _binary("div", input, other, out)
 
 
-def pow(
-    input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None
-) -> Tensor:
+def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """``input`` to the power of ``exponent``.
 
     Example:
@@ -524,9 +537,6 @@ def pow_(self: Tensor, exponent: Tensor | Number) -> Tensor:
     """In-place version of :func:`pyburn.pow`."""
     _core.binary_(self, "pow", exponent)
     return self
-
-
-
 
 
 @method
@@ -551,26 +561,24 @@ def float_power_(self: Tensor, exponent: Tensor | Number) -> Tensor:
 
 
 def _comparison(name: str, text: str) -> Comparison:
-    def function(
-        input: Tensor, other: Tensor | Number, *, out: Tensor | None = None
-    ) -> Tensor:
+    def function(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         result = _core.compare(input, name, other)
         return result if out is None else into(result, out)
 
     return method(name=name, inplace=True)(_named(function, name, text))
 
 
-eq = _comparison("eq", "Where elements are equal.")
-ne = _comparison("ne", "Where elements differ.")
-lt = _comparison("lt", "Where input is less than other.")
-le = _comparison("le", "Where input is at most other.")
-gt = _comparison("gt", "Where input is greater than other.")
-ge = _comparison("ge", "Where input is at least other.")
-greater = _alias("greater", gt)
-greater_equal = _alias("greater_equal", ge)
-less = _alias("less", lt)
-less_equal = _alias("less_equal", le)
-not_equal = _alias("not_equal", ne)
+eq: Comparison = _comparison("eq", "Where elements are equal.")
+ne: Comparison = _comparison("ne", "Where elements differ.")
+lt: Comparison = _comparison("lt", "Where input is less than other.")
+le: Comparison = _comparison("le", "Where input is at most other.")
+gt: Comparison = _comparison("gt", "Where input is greater than other.")
+ge: Comparison = _comparison("ge", "Where input is at least other.")
+greater: Comparison = _alias("greater", gt)
+greater_equal: Comparison = _alias("greater_equal", ge)
+less: Comparison = _alias("less", lt)
+less_equal: Comparison = _alias("less_equal", le)
+not_equal: Comparison = _alias("not_equal", ne)
 
 
 def _logic(name: str, text: str) -> OfTensors:
@@ -581,9 +589,9 @@ def _logic(name: str, text: str) -> OfTensors:
     return method(name=name, inplace=True)(_named(function, name, text))
 
 
-logical_and = _logic("logical_and", "Where both are nonzero.")
-logical_or = _logic("logical_or", "Where either is nonzero.")
-logical_xor = _logic("logical_xor", "Where one of both is nonzero.")
+logical_and: OfTensors = _logic("logical_and", "Where both are nonzero.")
+logical_or: OfTensors = _logic("logical_or", "Where either is nonzero.")
+logical_xor: OfTensors = _logic("logical_xor", "Where one of both is nonzero.")
 
 
 def _question(name: str, text: str) -> OfOne:
@@ -594,14 +602,14 @@ def _question(name: str, text: str) -> OfOne:
     return method(name=name, inplace=name == "logical_not")(_named(function, name, text))
 
 
-isnan = _question("isnan", "Where elements are NaN.")
-isinf = _question("isinf", "Where elements are infinite.")
-isfinite = _question("isfinite", "Where elements are finite.")
-isposinf = _question("isposinf", "Where elements are positive infinity.")
-isneginf = _question("isneginf", "Where elements are negative infinity.")
-signbit = _question("signbit", "Where the sign bit is set.")
-logical_not = _question("logical_not", "Where elements are zero.")
-isreal = _question("isreal", "Where elements are real numbers.")
+isnan: OfOne = _question("isnan", "Where elements are NaN.")
+isinf: OfOne = _question("isinf", "Where elements are infinite.")
+isfinite: OfOne = _question("isfinite", "Where elements are finite.")
+isposinf: OfOne = _question("isposinf", "Where elements are positive infinity.")
+isneginf: OfOne = _question("isneginf", "Where elements are negative infinity.")
+signbit: OfOne = _question("signbit", "Where the sign bit is set.")
+logical_not: OfOne = _question("logical_not", "Where elements are zero.")
+isreal: OfOne = _question("isreal", "Where elements are real numbers.")
 
 
 @method
@@ -671,17 +679,13 @@ def clamp_(
 
 
 @method(inplace=True)
-def clamp_min(
-    input: Tensor, min: Tensor | Number, *, out: Tensor | None = None
-) -> Tensor:
+def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Elements, at least ``min``."""
     return clamp(input, min=min, out=out)
 
 
 @method(inplace=True)
-def clamp_max(
-    input: Tensor, max: Tensor | Number, *, out: Tensor | None = None
-) -> Tensor:
+def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Elements, at most ``max``."""
     return clamp(input, max=max, out=out)
 
@@ -972,9 +976,6 @@ def is_nonzero(input: Tensor) -> bool:
 def is_signed(input: Tensor) -> bool:
     """Whether the dtype holds negative numbers."""
     return input.dtype.is_signed
-
-
-
 
 
 @method

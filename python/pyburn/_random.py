@@ -136,9 +136,7 @@ def _source(generator: Generator | None) -> Any:
     if generator is None:
         return None
     if not isinstance(generator, Generator):
-        raise TypeError(
-            f"generator: expected a pyburn.Generator, got {type(generator).__name__}"
-        )
+        raise TypeError(f"generator: expected a pyburn.Generator, got {type(generator).__name__}")
     return generator._source
 
 
@@ -192,6 +190,9 @@ class Distribution:
     Bernoulli: Distribution
     """One with a probability, zero otherwise."""
 
+    name: str
+    parameters: tuple[float, ...]
+
     def __init__(self, name: str, *parameters: float) -> None:
         self.name = name
         self.parameters = parameters
@@ -206,9 +207,9 @@ class Distribution:
         return Distribution(self.name, *map(float, parameters))
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Distribution)
-            and (other.name, other.parameters) == (self.name, self.parameters)
+        return isinstance(other, Distribution) and (other.name, other.parameters) == (
+            self.name,
+            self.parameters,
         )
 
     def __hash__(self) -> int:
@@ -469,9 +470,7 @@ def normal(
         raise RuntimeError(f"normal: expects std >= 0.0, but found std {std}")
     kind, place = _options(out, dtype, device, None)
     shape = sizes_of((size,), "normal")
-    result = _core.normal_with(
-        float(mean), float(std), shape, kind, place, _source(generator)
-    )
+    result = _core.normal_with(float(mean), float(std), shape, kind, place, _source(generator))
     return _finish(result, out, requires_grad, layout)
 
 
@@ -597,9 +596,7 @@ def bernoulli_(
 
 
 @method
-def exponential_(
-    self: Tensor, lambd: float = 1, *, generator: Generator | None = None
-) -> Tensor:
+def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Fills with waiting times at the rate ``lambd``."""
     _core.exponential_(self, float(lambd), _source(generator))
     return self

@@ -509,9 +509,7 @@ def median(
 ) -> return_types.median: ...
 @method
 @numpy_names
-def median(
-    input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None
-) -> Any:
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """The lower median of all elements, or along a dimension with where it stands."""
     return _middle("median", input, dim, keepdim, out)
 
@@ -597,7 +595,7 @@ def _distinct(results: Sequence[Tensor], inverse: bool, counts: bool) -> Any:
 @overload
 def unique(
     input: Tensor,
-    sorted: bool = True, 
+    sorted: bool = True,
     return_inverse: Literal[False] = False,
     return_counts: Literal[False] = False,
     dim: int | None = None,
@@ -605,7 +603,7 @@ def unique(
 @overload
 def unique(
     input: Tensor,
-    sorted: bool = True, 
+    sorted: bool = True,
     *,
     return_inverse: Literal[True],
     return_counts: Literal[True],
@@ -614,7 +612,7 @@ def unique(
 @overload
 def unique(
     input: Tensor,
-    sorted: bool = True, 
+    sorted: bool = True,
     *,
     return_inverse: Literal[True],
     return_counts: Literal[False] = False,
@@ -623,7 +621,7 @@ def unique(
 @overload
 def unique(
     input: Tensor,
-    sorted: bool = True, 
+    sorted: bool = True,
     return_inverse: Literal[False] = False,
     *,
     return_counts: Literal[True],
@@ -632,7 +630,7 @@ def unique(
 @overload
 def unique(
     input: Tensor,
-    sorted: bool = True, 
+    sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
@@ -927,7 +925,7 @@ def histogramdd(
         count = edge.numel() - 1
         place = _core.searchsorted(edge, column, True, None, None, False) - 1
         place = _core.where_(column == edge[-1], as_operand(count - 1, place), place)
-        fits = (place >= 0) & (place < count)
+        fits = (column >= edge[0]) & (column <= edge[-1])
         places = place if places is None else places * count + place
         inside = fits if inside is None else inside & fits
     if places is None or inside is None:

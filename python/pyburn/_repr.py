@@ -109,9 +109,7 @@ class _Real:
         smallest, largest = min(map(abs, finite)), max(map(abs, finite))
         self.integral = all(value == math.ceil(value) for value in finite)
         if _options.sci_mode is None:
-            self.scientific = (
-                largest / smallest > 1000.0 or largest > 1.0e8 or smallest < 1.0e-4
-            )
+            self.scientific = largest / smallest > 1000.0 or largest > 1.0e8 or smallest < 1.0e-4
         else:
             self.scientific = _options.sci_mode
         self.width = max(1, max(len(self._digits(value)) for value in finite))

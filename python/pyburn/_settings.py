@@ -48,8 +48,8 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     """
     if mode and any(entry["name"] != "cpu" and entry["devices"] for entry in _seen_backends()):
         warnings.warn(
-            "use_deterministic_algorithms: results on the CPU are deterministic; on GPUs burn chooses "
-            "among algorithms by their time, which cannot be turned off",
+            "use_deterministic_algorithms: results on the CPU are deterministic; on GPUs burn "
+            "chooses among algorithms by their time, which cannot be turned off",
             stacklevel=2,
         )
     _deterministic[:] = [bool(mode), bool(mode and warn_only)]
@@ -108,7 +108,8 @@ def get_num_interop_threads() -> int:
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Whether operations pick narrower dtypes themselves: never, ``autocast`` does not exist yet."""
+    """Whether operations pick narrower dtypes themselves: never, ``autocast`` does not exist "
+    "yet."""
     return False
 
 

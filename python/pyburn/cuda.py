@@ -104,8 +104,9 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         if name in _OLD:
             raise backend._missing(
-                __name__, name, f"modules are not bound to a backend; hint: use pyburn.{name} with "
-                "device='cuda'"
+                __name__,
+                name,
+                f"modules are not bound to a backend; hint: use pyburn.{name} with device='cuda'",
             )
         if name in _MISSING:
             raise backend._missing(__name__, name, _MISSING[name])

@@ -7,7 +7,7 @@ compiler runs. What would need that compiler (``trace``, ``load``, ``save``) is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pyburn._absent import getter
 
@@ -31,7 +31,8 @@ __all__ = [
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
-__getattr__ = getter(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = getter(__name__)
 _isinstance = isinstance
 
 

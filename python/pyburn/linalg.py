@@ -135,8 +135,8 @@ def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The determinant of every matrix.
 
     Example:
-        >>> pyburn.linalg.det(pyburn.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        tensor(-2.)
+        >>> pyburn.linalg.det(pyburn.tensor([[2.0, 1.0], [0.0, 3.0]]))
+        tensor(6.)
     """
     return into(_core.det(A), out)
 

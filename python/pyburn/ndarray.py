@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from pyburn import _core, backend
 
-__all__ = ["device", "device_count", "get_device_name", "is_available", "memory_stats", "synchronize"]
+__all__ = [
+    "device",
+    "device_count",
+    "get_device_name",
+    "is_available",
+    "memory_stats",
+    "synchronize",
+]
 
-device = _core.device("cpu")
+device: _core.device = _core.device("cpu")
 """The CPU."""
 
 _OLD = ("autograd", "nn", "optim", "tensor", "train")
@@ -61,7 +68,8 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         if name in _OLD:
             raise backend._missing(
-                __name__, name, f"modules are not bound to a backend; hint: use pyburn.{name} with "
-                "device='cpu'"
+                __name__,
+                name,
+                f"modules are not bound to a backend; hint: use pyburn.{name} with device='cpu'",
             )
         raise backend._missing(__name__, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from pyburn import _core, _pointwise, _reduction
 from pyburn._absent import getter
@@ -62,7 +63,14 @@ __all__ = [
     "zeta",
 ]
 
-Function = Callable[..., Tensor]
+
+class Polynomial(Protocol):
+    """A family of polynomials: values and orders."""
+
+    def __call__(
+        self, input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+    ) -> Tensor: ...
+
 
 digamma = psi = _pointwise.digamma
 erf = _pointwise.erf
@@ -88,7 +96,7 @@ def _floats(value: Tensor) -> Tensor:
     return value if category(value.dtype) > 1 else value.to(_core.get_default_dtype())
 
 
-def _unary(name: str, text: str) -> Function:
+def _unary(name: str, text: str) -> _pointwise.OfOne:
     """A function of one tensor that only this module has."""
 
     def function(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -99,31 +107,45 @@ def _unary(name: str, text: str) -> Function:
     return function
 
 
-erfcx = _unary("erfcx", "``exp(x**2) * erfc(x)``, without overflow of its factors.")
-ndtr = _unary("ndtr", "The area under the normal distribution up to each element.")
-log_ndtr = _unary("log_ndtr", "The logarithm of :func:`ndtr`, precise where that is near zero.")
-ndtri = _unary("ndtri", "The inverse of :func:`ndtr`.")
-i0e = _unary("i0e", "``exp(-|x|)`` times the modified Bessel function of order zero.")
-i1 = _unary("i1", "The modified Bessel function of order one.")
-i1e = _unary("i1e", "``exp(-|x|)`` times the modified Bessel function of order one.")
+erfcx: _pointwise.OfOne = _unary(
+    "erfcx", "``exp(x**2) * erfc(x)``, without overflow of its factors."
+)
+ndtr: _pointwise.OfOne = _unary(
+    "ndtr", "The area under the normal distribution up to each element."
+)
+log_ndtr: _pointwise.OfOne = _unary(
+    "log_ndtr", "The logarithm of :func:`ndtr`, precise where that is near zero."
+)
+ndtri: _pointwise.OfOne = _unary("ndtri", "The inverse of :func:`ndtr`.")
+i0e: _pointwise.OfOne = _unary(
+    "i0e", "``exp(-|x|)`` times the modified Bessel function of order zero."
+)
+i1: _pointwise.OfOne = _unary("i1", "The modified Bessel function of order one.")
+i1e: _pointwise.OfOne = _unary(
+    "i1e", "``exp(-|x|)`` times the modified Bessel function of order one."
+)
 modified_bessel_i0 = i0
 modified_bessel_i1 = i1
-bessel_j0 = _unary("bessel_j0", "The Bessel function of the first kind of order zero.")
-bessel_j1 = _unary("bessel_j1", "The Bessel function of the first kind of order one.")
+bessel_j0: _pointwise.OfOne = _unary(
+    "bessel_j0", "The Bessel function of the first kind of order zero."
+)
+bessel_j1: _pointwise.OfOne = _unary(
+    "bessel_j1", "The Bessel function of the first kind of order one."
+)
 
 
 def entr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``-x log(x)``: zero at zero, minus infinity below.
 
     Example:
-        >>> pyburn.special.entr(pyburn.tensor([-1.0, 0.0, 1.0]))
-        tensor([-inf, 0., 0.])
+        >>> pyburn.special.entr(pyburn.tensor([-1.0, 0.0, 0.5]))
+        tensor([  -inf, 0.0000, 0.3466])
     """
     x = _floats(input)
     below = x < 0
     # The logarithm is not taken where it would put a NaN into the gradient of the other branch.
     inside = _pointwise.where(below, 1.0, x)
-    return into(_pointwise.where(below, float("-inf"), -_core.binary(inside, "xlogy", inside)), out)
+    return into(_pointwise.where(below, float("-inf"), _core.binary(-inside, "xlogy", inside)), out)
 
 
 def _binary(name: str, input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -175,11 +197,12 @@ def spherical_bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 Step = Callable[[int, Tensor, Tensor, Tensor], Tensor]
+_HIGHEST_ORDER = 100_000
 
 
 def _polynomial(
     name: str, text: str, first: Callable[[Tensor], Tensor], step: Step, shifted: bool = False
-) -> Function:
+) -> Polynomial:
     """A family of polynomials: those of order zero are one, those of order one ``first(x)``, and
     ``step(k, x, before, last)`` is of order ``k + 1``. Orders below zero give zero."""
 
@@ -197,6 +220,11 @@ def _polynomial(
         before, last = x * 0 + 1, first(x)
         result = _pointwise.where(order == 0, before, 0.0)
         highest = int(_core.amax(order, None, False).item()) if order.numel() else 0
+        if highest > _HIGHEST_ORDER:
+            raise NotImplementedError(
+                f"special.{name}: orders up to {_HIGHEST_ORDER} are computed, one after the other; "
+                f"got {highest}"
+            )
         for k in range(1, highest + 1):
             result = _pointwise.where(order == k, last, result)
             before, last = last, step(k, x, before, last)
@@ -227,7 +255,7 @@ def _fourth_kind(x: Tensor) -> Tensor:
     return 2 * x + 1
 
 
-chebyshev_polynomial_t = _polynomial(
+chebyshev_polynomial_t: Polynomial = _polynomial(
     "chebyshev_polynomial_t",
     """The Chebyshev polynomial of the first kind of order ``n``.
 
@@ -238,71 +266,71 @@ chebyshev_polynomial_t = _polynomial(
     _first_kind,
     _double,
 )
-chebyshev_polynomial_u = _polynomial(
+chebyshev_polynomial_u: Polynomial = _polynomial(
     "chebyshev_polynomial_u",
     "The Chebyshev polynomial of the second kind of order ``n``.",
     _second_kind,
     _double,
 )
-chebyshev_polynomial_v = _polynomial(
+chebyshev_polynomial_v: Polynomial = _polynomial(
     "chebyshev_polynomial_v",
     "The Chebyshev polynomial of the third kind of order ``n``.",
     _third_kind,
     _double,
 )
-chebyshev_polynomial_w = _polynomial(
+chebyshev_polynomial_w: Polynomial = _polynomial(
     "chebyshev_polynomial_w",
     "The Chebyshev polynomial of the fourth kind of order ``n``.",
     _fourth_kind,
     _double,
 )
-shifted_chebyshev_polynomial_t = _polynomial(
+shifted_chebyshev_polynomial_t: Polynomial = _polynomial(
     "shifted_chebyshev_polynomial_t",
     "The Chebyshev polynomial of the first kind at ``2 x - 1``.",
     _first_kind,
     _double,
     shifted=True,
 )
-shifted_chebyshev_polynomial_u = _polynomial(
+shifted_chebyshev_polynomial_u: Polynomial = _polynomial(
     "shifted_chebyshev_polynomial_u",
     "The Chebyshev polynomial of the second kind at ``2 x - 1``.",
     _second_kind,
     _double,
     shifted=True,
 )
-shifted_chebyshev_polynomial_v = _polynomial(
+shifted_chebyshev_polynomial_v: Polynomial = _polynomial(
     "shifted_chebyshev_polynomial_v",
     "The Chebyshev polynomial of the third kind at ``2 x - 1``.",
     _third_kind,
     _double,
     shifted=True,
 )
-shifted_chebyshev_polynomial_w = _polynomial(
+shifted_chebyshev_polynomial_w: Polynomial = _polynomial(
     "shifted_chebyshev_polynomial_w",
     "The Chebyshev polynomial of the fourth kind at ``2 x - 1``.",
     _fourth_kind,
     _double,
     shifted=True,
 )
-hermite_polynomial_h = _polynomial(
+hermite_polynomial_h: Polynomial = _polynomial(
     "hermite_polynomial_h",
     "The physicist's Hermite polynomial of order ``n``.",
     _second_kind,
     lambda k, x, before, last: 2 * x * last - 2 * k * before,
 )
-hermite_polynomial_he = _polynomial(
+hermite_polynomial_he: Polynomial = _polynomial(
     "hermite_polynomial_he",
     "The probabilist's Hermite polynomial of order ``n``.",
     _first_kind,
     lambda k, x, before, last: x * last - k * before,
 )
-laguerre_polynomial_l = _polynomial(
+laguerre_polynomial_l: Polynomial = _polynomial(
     "laguerre_polynomial_l",
     "The Laguerre polynomial of order ``n``.",
     lambda x: 1 - x,
     lambda k, x, before, last: ((2 * k + 1 - x) * last - k * before) / (k + 1),
 )
-legendre_polynomial_p = _polynomial(
+legendre_polynomial_p: Polynomial = _polynomial(
     "legendre_polynomial_p",
     "The Legendre polynomial of order ``n``.",
     _first_kind,
@@ -310,4 +338,5 @@ legendre_polynomial_p = _polynomial(
 )
 
 
-__getattr__ = getter(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = getter(__name__)

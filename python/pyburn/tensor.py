@@ -1,6 +1,7 @@
 """``pyburn.tensor``: the factory, and the module that older code imports the class from.
 
-Both ``pyburn.tensor([1, 2])`` and ``from pyburn.tensor import Tensor`` work: the module is callable.
+Both ``pyburn.tensor([1, 2])`` and ``from pyburn.tensor import Tensor`` work: the module is
+callable.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class _Factory(types.ModuleType):
         requires_grad: bool = False,
         pin_memory: bool = False,
     ) -> Tensor:
-        """A tensor of the given data: nested lists, numbers, arrays or another tensor; always a copy.
+        """A tensor of the given data: nested lists, numbers, arrays or another tensor; always a
+        copy.
 
         Example:
             >>> pyburn.tensor([[1, 2], [3, 4]])

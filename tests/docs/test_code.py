@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import pyburn
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -67,9 +66,7 @@ def defaults() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page(
-    page: Path, defaults: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page(page: Path, defaults: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for block in python_blocks(page.read_text()):
@@ -77,7 +74,9 @@ def test_page(
 
 
 @pytest.mark.parametrize(
-    "code", [">>> 1 + 1\n3\n", "raise ValueError\n", ">>> undefined\n"], ids=["doctest", "plain", "name"]
+    "code",
+    [">>> 1 + 1\n3\n", "raise ValueError\n", ">>> undefined\n"],
+    ids=["doctest", "plain", "name"],
 )
 def test_a_wrong_block_is_found(code: str) -> None:
     with pytest.raises((AssertionError, ValueError)):

@@ -10,9 +10,8 @@ import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 import pyburn
+import pytest
 
 ROOT = Path(__file__).parents[2]
 

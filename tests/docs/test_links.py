@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ PAGES = sorted(
 )
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+MAKE = re.compile(r"(?:^|`|&& )make (?:-\w )?([a-z-]+)", re.MULTILINE)
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
@@ -44,15 +44,16 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_every_guide_is_listed() -> None:
     index = ROOT / "docs" / "index.md"
-    listed = {(index.parent / target.partition("#")[0]) for target in LINK.findall(index.read_text())}
+    listed = {
+        (index.parent / target.partition("#")[0]) for target in LINK.findall(index.read_text())
+    }
     assert [page for page in (ROOT / "docs").rglob("*.md") if page not in listed | {index}] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_exist(page: Path) -> None:
     text = page.read_text()
-    for target in set(re.findall(r"\bmake ([a-z]+(?:-[a-z]+)*)(?=[`\s]*(?:$|#|`|[A-Z_]+=))", text, re.M)):
-        done = subprocess.run(["make", "-n", "-C", str(ROOT), target], capture_output=True, text=True)
-        assert done.returncode == 0, f"make {target}: {done.stderr}"
+    rules = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(MAKE.findall(text)) <= rules
     for script in set(re.findall(r"python ((?:examples|tools|benches)/\S+\.py)", text)):
         assert (ROOT / script).is_file(), script

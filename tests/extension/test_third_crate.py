@@ -37,7 +37,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def run(folder):
-    """Runs a script that may import the module; the subprocess keeps two engines out of this one."""
+    """Runs a script that may import the module; the subprocess keeps two engines out of this "
+    "one."""
 
     def run(script):
         path = os.pathsep.join([str(folder), str(ROOT / "python"), *sys.path])
@@ -134,7 +135,11 @@ assert pyburn.autograd.gradcheck(lambda x: SoftThreshold.apply(x, 0.5) * x, (x,)
         ("same([1.0])", "TypeError", "expected a pyburn.Tensor or another object with __dlpack__"),
         ("same(pyburn.ones(2, requires_grad=True))", "BufferError", "detach"),
         ("same(pyburn.ones(2, device='meta'))", "BufferError", "meta tensor has no data"),
-        ("soft_threshold(pyburn.tensor([1]), 1.0)", "RuntimeError", "not implemented for dtype int64"),
+        (
+            "soft_threshold(pyburn.tensor([1]), 1.0)",
+            "RuntimeError",
+            "not implemented for dtype int64",
+        ),
         ("soft_threshold(pyburn.ones(2), 'a')", "TypeError", "must be real number, not str"),
         (
             "soft_threshold_backward(pyburn.ones(2), pyburn.ones(3), 1.0)",

@@ -154,6 +154,8 @@ class Row:
     grad_samples: int = 4
     function: bool = True
     """False for a method that has no free function."""
+    strict: bool = False
+    """Whether the in-place form takes only tensors of the result's dtype."""
     broadcasts: bool = False
     """Whether all tensors must broadcast together."""
     exact: bool = True
@@ -265,9 +267,7 @@ def _widened(row: Row, value: Any) -> Any:
 # Makers of samples that many rows share.
 
 
-def unary(
-    low: float = -3, high: float = 3, extremes: bool = True, **kwargs: Any
-) -> Samples:
+def unary(low: float = -3, high: float = 3, extremes: bool = True, **kwargs: Any) -> Samples:
     """Every rank, empty tensors, and the edges of the dtype."""
 
     def samples(make: Maker) -> Iterator[Call]:
@@ -307,6 +307,7 @@ def binary(
     second: tuple[float, float] | None = None,
     extremes: bool = True,
     scalars: tuple[Any, ...] = (2, 1.5),
+    number_first: bool = True,
     finite: bool = False,
     **kwargs: Any,
 ) -> Samples:
@@ -321,7 +322,8 @@ def binary(
             if isinstance(number, float) and CATEGORY[make.dtype] < 2:
                 continue
             yield Call((make(2, 3, low=low, high=high), number), kwargs)
-            yield Call((number, make(2, 3, low=lower, high=upper)), kwargs)
+            if number_first:
+                yield Call((number, make(2, 3, low=lower, high=upper)), kwargs)
         if extremes and make.numpy.kind != "c":
             edge = make.extremes(finite=finite)
             yield Call((edge[:, None].copy(), edge.copy()), kwargs, extreme=True)

@@ -22,9 +22,7 @@ def find(name: str) -> Callable[..., Any]:
     return found
 
 
-def tensors(
-    value: Any, dtype: str, layout: Callable[[np.ndarray, str], pb.Tensor] = plain
-) -> Any:
+def tensors(value: Any, dtype: str, layout: Callable[[np.ndarray, str], pb.Tensor] = plain) -> Any:
     """A nest of arguments with tensors in place of arrays."""
 
     def make(array: np.ndarray) -> pb.Tensor:

@@ -65,7 +65,7 @@ def test_forms(row: Row, dtype: str) -> None:
         text = describe(row, call)
         takes_self = bool(args) and isinstance(args[0], pb.Tensor)
         if row.method and row.function and takes_self:
-            _agree(getattr(args[0], row.public)(*args[1:], **kwargs), result, f"{text} method")
+            agree(getattr(args[0], row.public)(*args[1:], **kwargs), result, f"{text} method")
         if row.out:
             _check_out(function, args, kwargs, result, text)
         if row.inplace and takes_self:
@@ -76,7 +76,7 @@ def test_forms(row: Row, dtype: str) -> None:
                 _check_inplace(row, args, kwargs, result, f"{text} in place, {layout}")
 
 
-def _agree(other: Any, result: Any, text: str) -> None:
+def agree(other: Any, result: Any, text: str) -> None:
     ours, theirs = leaves(other), leaves(result)
     assert len(ours) == len(theirs), text
     for a, b in zip(ours, theirs, strict=True):
@@ -113,6 +113,8 @@ def _check_inplace(row: Row, args: list[Any], kwargs: Any, result: Any, text: st
     order = [CATEGORY[name_of(kind)] for kind in (result.dtype, target.dtype)]
     # PyTorch does not take the absolute value of complex numbers in place.
     fits = order[0] <= order[1] and not (row.result == "real" and order[1] == 3)
+    if row.strict:
+        fits = order[0] == order[1] and result.dtype == target.dtype
     if result.shape != target.shape or not fits:
         with pytest.raises(RuntimeError):
             in_place(*args[1:], **kwargs)
@@ -146,3 +148,56 @@ def test_without_data(row: Row) -> None:
 
 def _on_meta(array: np.ndarray, dtype: str) -> pb.Tensor:
     return pb.empty(array.shape, dtype=dtype_of(dtype), device="meta")
+
+
+def _written(row: Row) -> tuple[list[Any], dict[str, Any], np.ndarray] | None:
+    """A call that can be made in place on a tensor with two dimensions or more, and its result."""
+    dtype = row.dtypes[0]
+    for call in row.calls(dtype):
+        first = call.args[0] if call.args else None
+        if call.extreme or not isinstance(first, np.ndarray):
+            continue
+        args, kwargs = tensors([list(call.args), call.kwargs], dtype)
+        result = find(row.name)(*args, **kwargs)
+        fits = result.dtype == args[0].dtype and result.shape == args[0].shape
+        if fits and first.ndim > 1 and first.size > 3:
+            return args, kwargs, to_numpy(result)
+    return None
+
+
+INPLACE = [pytest.param(row, id=row.name) for row in ROWS if row.inplace]
+NOT_WRITTEN = "no sample has a result of the shape and dtype of its first tensor"
+
+
+@pytest.mark.parametrize("row", INPLACE)
+def test_in_place_writes_nothing_else(row: Row) -> None:
+    """Through a view the base changes where the view looks, and nowhere else."""
+    found = _written(row)
+    if found is None:
+        pytest.skip(NOT_WRITTEN)
+    args, kwargs, wanted = found
+    first = args[0]
+    base = pb.stack([first, first, first], -1)
+    before = to_numpy(base)
+    view = base[..., 1]
+    getattr(view, row.public + "_")(*args[1:], **kwargs)
+    after = to_numpy(base)
+    np.testing.assert_allclose(after[..., 1], wanted, rtol=1e-6, atol=1e-7)
+    np.testing.assert_array_equal(after[..., [0, 2]], before[..., [0, 2]])
+
+
+@pytest.mark.parametrize("row", INPLACE)
+def test_in_place_refuses_shared_elements(row: Row) -> None:
+    """Several elements of an expanded tensor are one in memory: they cannot be written."""
+    found = _written(row)
+    if found is None:
+        pytest.skip(NOT_WRITTEN)
+    args, kwargs, _ = found
+    target = args[0][:1].clone().expand(args[0].shape)
+    with pytest.raises(RuntimeError, match="single memory location|expanded|overlap"):
+        getattr(target, row.public + "_")(*args[1:], **kwargs)
+
+
+def test_the_rows_in_place_are_there() -> None:
+    found = [row for row in ROWS if row.inplace and _written(row)]
+    assert len(found) > 60

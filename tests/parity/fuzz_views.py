@@ -27,7 +27,7 @@ DTYPES = ("float32", "float64", "int64", "int32", "bool", "complex64", "uint8", 
 
 REFUSED = (
     "more than one element of the written-to tensor",
-    "which its history does not follow",
+    "as_strided: has a gradient only on a contiguous tensor",
 )
 """What PyBurn refuses and says so, where PyTorch goes on; the program ends there."""
 
@@ -39,6 +39,13 @@ STRICTER = (
     "Index put requires the source and destination dtypes match",
 )
 """What PyTorch refuses and PyBurn computes; the program ends there."""
+
+
+TURNS = (".t_(", ".squeeze_(", ".unsqueeze_(", ".transpose_(")
+"""After these PyBurn's tensor is a view of what it was, which only `_base` shows. PyTorch counts
+them as writes, so that it refuses some gradients, and refuses them of leaves of any rank."""
+
+TURNED = ("modified by an inplace operation", "a leaf Variable that requires grad")
 
 
 class Difference(AssertionError):
@@ -70,7 +77,9 @@ class Drawer:
         ends = range(-size - 2, size + 3)
         start = "" if self.rng.random() < 0.4 else str(self.rng.choice(ends))
         stop = "" if self.rng.random() < 0.4 else str(self.rng.choice(ends))
-        step = self.rng.choice(("", "", "", ":1", ":2", ":3", ":-1" if self.rng.random() < 0.1 else ":2"))
+        step = self.rng.choice(
+            ("", "", "", ":1", ":2", ":3", ":-1" if self.rng.random() < 0.1 else ":2")
+        )
         return f"{start}:{stop}{step}"
 
     def integer(self, size: int) -> int:
@@ -139,7 +148,16 @@ class Drawer:
     def view(self, name: str, shape: list[int]) -> str:
         rank, rng = len(shape), self.rng
         numel = int(np.prod(shape))
-        kinds = ["index", "index", "transpose", "permute", "reshape", "view", "unsqueeze", "squeeze"]
+        kinds = [
+            "index",
+            "index",
+            "transpose",
+            "permute",
+            "reshape",
+            "view",
+            "unsqueeze",
+            "squeeze",
+        ]
         kinds += ["expand", "flatten", "narrow", "select", "diagonal", "unfold", "chunk", "movedim"]
         kinds += ["detach", "T", "split", "unbind", "real", "as_strided", "swapdims", "expand_as"]
         kind = rng.choice(kinds)
@@ -159,7 +177,10 @@ class Drawer:
             case "squeeze":
                 return f"{name}.squeeze({rng.choice(('', self.dim(rank)))})"
             case "expand":
-                sizes = [rng.choice((-1, rng.randint(1, 3))) if n == 1 else rng.choice((n, -1)) for n in shape]
+                sizes = [
+                    rng.choice((-1, rng.randint(1, 3))) if n == 1 else rng.choice((n, -1))
+                    for n in shape
+                ]
                 lead = [rng.randint(1, 2)] if rng.random() < 0.4 else []
                 return f"{name}.expand({lead + sizes})"
             case "expand_as":
@@ -173,13 +194,16 @@ class Drawer:
                 return f"{name}.narrow({dim}, {start}, {rng.randint(0, size - start)})"
             case "select":
                 dim = self.dim(rank)
-                return f"{name}.select({dim}, {self.integer(shape[dim] if -rank <= dim < rank else 1)})"
+                size = shape[dim] if -rank <= dim < rank else 1
+                return f"{name}.select({dim}, {self.integer(size)})"
             case "diagonal":
                 return f"{name}.diagonal({rng.randint(-2, 2)}, {self.dim(rank)}, {self.dim(rank)})"
             case "unfold":
                 dim = self.dim(rank)
                 size = shape[dim] if -rank <= dim < rank else 1
-                return f"{name}.unfold({dim}, {rng.randint(0, size)}, {rng.randint(1, 3)})"
+                # Windows that overlap could not be written one after the other.
+                width = rng.randint(0, size)
+                return f"{name}.unfold({dim}, {width}, {max(width, rng.randint(1, 3))})"
             case "chunk":
                 return f"{name}.chunk({rng.randint(1, 3)}, {self.dim(rank)})[-1]"
             case "split":
@@ -233,10 +257,29 @@ class Drawer:
     def write(self, name: str, shape: list[int], dtype: str, result: list[int] | None) -> str:
         rng = self.rng
         kinds = ["setitem", "setitem", "setitem", "add_", "mul_", "sub_", "copy_", "fill_", "zero_"]
-        kinds += ["masked_fill_", "iadd", "setmask", "clamp_", "index_fill_", "square_", "index_add_"]
-        kinds += ["scatter_", "neg_", "relu_", "index_copy_", "transpose_", "unsqueeze_", "t_", "squeeze_"]
+        kinds += [
+            "masked_fill_",
+            "iadd",
+            "setmask",
+            "clamp_",
+            "index_fill_",
+            "square_",
+            "index_add_",
+        ]
+        kinds += [
+            "scatter_",
+            "neg_",
+            "relu_",
+            "index_copy_",
+            "transpose_",
+            "unsqueeze_",
+            "t_",
+            "squeeze_",
+        ]
         kind = rng.choice(kinds)
         rank = len(shape)
+        if kind == "square_" and dtype == "bool":
+            kind = "zero_"
         match kind:
             case "setitem":
                 index = self.index(shape, advanced=rng.random() < 0.6)
@@ -247,7 +290,9 @@ class Drawer:
             case "iadd":
                 index = self.index(shape, advanced=rng.random() < 0.5)
                 part = shape_of_index(shape, index)
-                return f"{name}[{index}] {rng.choice(('+=', '*=', '-='))} {self.source(part, dtype)}"
+                return (
+                    f"{name}[{index}] {rng.choice(('+=', '*=', '-='))} {self.source(part, dtype)}"
+                )
             case "add_" | "mul_" | "sub_" | "copy_":
                 source = self.source(shape, dtype)
                 if kind == "copy_" and not source.startswith("L"):
@@ -286,7 +331,9 @@ class Drawer:
 
     def value(self, name: str, other: str, shape: list[int]) -> str:
         rng = self.rng
-        kind = rng.choice(("get", "get", "get", "mul", "clone", "add", "sum", "contiguous", "where"))
+        kind = rng.choice(
+            ("get", "get", "get", "mul", "clone", "add", "sum", "contiguous", "where")
+        )
         match kind:
             case "get":
                 return f"{name}[{self.index(shape, advanced=True)}]"
@@ -345,7 +392,12 @@ def elements(tensor: Any) -> np.ndarray:
     return tensor.detach().cpu().numpy()
 
 
-def compare(ours: Machine, theirs: Machine) -> None:
+def turned(log: list[str]) -> bool:
+    """Whether a step has changed a tensor's shape in place."""
+    return any(turn in step for turn in TURNS for step in log)
+
+
+def compare(ours: Machine, theirs: Machine, log: list[str]) -> None:
     for at, (a, b) in enumerate(zip(ours.tensors, theirs.tensors, strict=True)):
         facts = [
             (
@@ -361,7 +413,7 @@ def compare(ours: Machine, theirs: Machine) -> None:
             raise Difference(f"t[{at}]: {facts[0]} against {facts[1]}")
         if not np.array_equal(elements(a), elements(b), equal_nan=a.dtype.is_floating_point):
             raise Difference(f"t[{at}]:\n{elements(a)}\nagainst\n{elements(b)}")
-        if a.numel() > 1 and (a._base is None) != (b._base is None) and b.is_leaf is False:
+        if not turned(log) and not b.is_leaf and (a._base is None) != (b._base is None):
             raise Difference(f"t[{at}]: base {a._base is not None} against {b._base is not None}")
 
 
@@ -402,6 +454,12 @@ def do(ours: Machine, theirs: Machine, log: list[str], step: str, strict: bool) 
         raise Refused
     if faults[1] and not faults[0] and any(text in str(faults[1]) for text in STRICTER):
         raise Refused
+    if faults[1] and not faults[0] and turned(log) and any(x in str(faults[1]) for x in TURNED):
+        raise Refused
+    # PyTorch does not look at indices of which nothing is picked.
+    nothing = step.startswith("t.append") and not faults[1] and not theirs.tensors[-1].numel()
+    if nothing and "out of bounds" in str(faults[0]):
+        raise Refused
     kinds = tuple(map(kind_of, faults))
     if (kinds[0] is None) != (kinds[1] is None) or (strict and kinds[0] is not kinds[1]):
         raise Difference(f"{faults[0]!r}\nagainst\n{faults[1]!r}")
@@ -411,7 +469,7 @@ def do(ours: Machine, theirs: Machine, log: list[str], step: str, strict: bool) 
         if not step.startswith("t.append"):
             raise Stop
     try:
-        compare(ours, theirs)
+        compare(ours, theirs, log)
     except RuntimeError as fault:
         if any(text in str(fault) for text in STRICTER):
             raise Refused from fault
@@ -456,8 +514,8 @@ def fuzz(seed: int, count: int, *, strict: bool, most: int) -> int:
         steps += len(log)
         refused += sum("  # " in step for step in log)
     print(
-        f"{count} programs, {steps} steps, {refused} refused by both, {limits} programs ended where "
-        f"one does more, {wrong} differences"
+        f"{count} programs, {steps} steps, {refused} refused by both, {limits} programs ended "
+        f"where one does more, {wrong} differences"
     )
     return wrong
 
@@ -473,9 +531,7 @@ def main() -> int:
     parser.add_argument("--strict", action="store_true", help="compare the exceptions' classes too")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    return int(
-        fuzz(options.seed, options.count, strict=options.strict, most=options.most) > 0
-    )
+    return int(fuzz(options.seed, options.count, strict=options.strict, most=options.most) > 0)
 
 
 if __name__ == "__main__":

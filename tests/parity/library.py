@@ -16,6 +16,10 @@ class Missing(Exception):
     """The package has no such name."""
 
 
+class MissingConstant(Missing):
+    """The package has no such dtype, layout or memory format."""
+
+
 class Malformed(Exception):
     """A tensor contradicts itself: its shape or dtype is not that of its own data."""
 
@@ -41,7 +45,10 @@ class Library:
 
     def named(self, constant: Any) -> Any:
         """The counterpart of a torch dtype, layout or memory format, which print as their name."""
-        return self.lookup(str(constant).removeprefix("torch."))
+        try:
+            return self.lookup(str(constant).removeprefix("torch."))
+        except Missing as reason:
+            raise MissingConstant(str(reason)) from None
 
     def tensor(self, array: np.ndarray, dtype: torch.dtype) -> Any:
         """A tensor over the memory of `array`, of the type named as `dtype`."""

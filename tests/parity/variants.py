@@ -66,8 +66,9 @@ def _all(op: OpInfo) -> Iterator[Variant]:
     for alias in op.aliases:
         # `softmax` names its twin in nn.functional, which is out of scope here.
         if not alias.name.startswith("nn."):
-            yield Variant(alias.name, alias.op, alias.name, samples=ALIAS_SAMPLES)
-            yield from _methods(alias, alias.name, samples=ALIAS_SAMPLES)
+            name = alias.name.removeprefix("torch.")
+            yield Variant(name, alias.op, name, samples=ALIAS_SAMPLES)
+            yield from _methods(alias, name, samples=ALIAS_SAMPLES)
 
 
 def _methods(source: Any, name: str, samples: int | None) -> Iterator[Variant]:

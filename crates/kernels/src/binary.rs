@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::Result;
 use crate::arithmetic::Ring;
 use crate::kernel::{Kernel1, Kernel2, unsupported};
-use crate::map::{map1, map2, update1, update2};
+use crate::map::{map1, map2, update2};
 use crate::par::GRAIN;
 use crate::strided::{Strided, StridedMut, Strides};
 
@@ -152,23 +152,6 @@ pub fn binary_scalar<T: BinaryElement>(kind: Binary, a: Strided<T>, b: T) -> Res
     match shortcut(kind, b) {
         Some(kernel) => Ok(map1(a, GRAIN, &kernel)),
         None => binary(kind, a, repeated(&[b], a.shape, &zeros(a.shape))),
-    }
-}
-
-/// As [`binary_scalar`], into memory that may be that of the operand.
-pub fn binary_scalar_into<T: BinaryElement>(
-    kind: Binary,
-    out: StridedMut<T>,
-    a: Strided<T>,
-    b: T,
-) -> Result<()> {
-    T::check_scalar(kind, b)?;
-    match shortcut(kind, b) {
-        Some(kernel) => {
-            update1(out, a, GRAIN, &kernel);
-            Ok(())
-        }
-        None => binary_into(kind, out, a, repeated(&[b], a.shape, &zeros(a.shape))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use num_complex::Complex;
 
-use crate::kernel::{scalar1, scalar2, simd1, simd2};
+use crate::kernel::{scalar1, simd1, simd2};
 use crate::map::{map1, map2};
 use crate::par::GRAIN;
 use crate::strided::{Element, Strided};
@@ -62,32 +62,12 @@ where
     map1(z, GRAIN, &simd1(|z: Complex<T>| z.re))
 }
 
-/// The imaginary parts.
-pub fn imag<T: ComplexPart>(z: Strided<Complex<T>>) -> Vec<T>
-where
-    Complex<T>: Element,
-{
-    map1(z, GRAIN, &simd1(|z: Complex<T>| z.im))
-}
-
 /// Complex numbers of their parts.
 pub fn complex<T: ComplexPart>(re: Strided<T>, im: Strided<T>) -> Vec<Complex<T>>
 where
     Complex<T>: Element,
 {
     map2(re, im, GRAIN, &simd2(|re: T, im: T| Complex::new(re, im)))
-}
-
-/// Complex numbers of their sizes and angles.
-pub fn polar<T: ComplexPart>(size: Strided<T>, angle: Strided<T>) -> Vec<Complex<T>>
-where
-    Complex<T>: Element,
-{
-    let kernel = scalar2(|size: T, angle: T| {
-        let (sin, cos) = angle.sin_cos();
-        Complex::new(size * cos, size * sin)
-    });
-    map2(size, angle, GRAIN / 8, &kernel)
 }
 
 #[cfg(test)]
@@ -104,7 +84,6 @@ mod tests {
     fn parts_and_back() {
         let z = [Complex::new(3.0f32, 4.0), Complex::new(-1.0, 0.0), Complex::new(0.0, -2.0)];
         assert_eq!(real(row(&z)), [3.0, -1.0, 0.0]);
-        assert_eq!(imag(row(&z)), [4.0, 0.0, -2.0]);
         assert_eq!(complex(row(&[3.0, -1.0, 0.0]), row(&[4.0, 0.0, -2.0])), z);
         assert_eq!(complex_abs(row(&z)), [5.0, 1.0, 2.0]);
         let z = [
@@ -121,9 +100,5 @@ mod tests {
         assert_eq!(complex_angle(row(&z)), [PI, -PI, PI / 2.0]);
         let angles = angle(row(&[-0.0f64, -3.0, f64::NAN]));
         assert!(angles[0] == 0.0 && angles[1] == PI && angles[2].is_nan());
-        let points = polar(row(&[1.0, 2.0, 0.0]), row(&[0.0, PI / 2.0, 1.0]));
-        assert_eq!(points[0], Complex::new(1.0, 0.0));
-        assert!((points[1] - Complex::new(0.0, 2.0)).norm() < 1e-15);
-        assert_eq!(points[2], Complex::new(0.0, 0.0));
     }
 }

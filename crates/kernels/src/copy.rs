@@ -73,57 +73,6 @@ pub fn cat<T: Element>(parts: &[Strided<T>], dim: usize) -> Vec<T> {
     })
 }
 
-/// Moves elements along dimensions, those pushed over the end coming in at the start; `shifts`
-/// pairs dimensions with how far, and one dimension may occur more than once.
-pub fn roll<T: Element>(x: Strided<T>, shifts: &[(usize, i64)]) -> Vec<T> {
-    if x.is_empty() {
-        return Vec::new();
-    }
-    let mut by: Dims = SmallVec::from_elem(0, x.shape.len());
-    for &(dim, shift) in shifts {
-        let size = x.shape[dim] as i64;
-        by[dim] = ((by[dim] as i64 + shift.rem_euclid(size)) % size) as usize;
-    }
-    fresh(x.shape, |out| roll_from(out, x, &by))
-}
-
-/// Copies `x` rolled: cut in two along the first dimension that moves, each half into its place.
-fn roll_from<T: Element>(out: StridedMut<T>, x: Strided<T>, by: &[usize]) {
-    let Some(dim) = by.iter().position(|&shift| shift != 0) else {
-        return copy_into(out, x);
-    };
-    let shift = by[dim];
-    let kept = x.shape[dim] - shift;
-    let mut rest = Dims::from_slice(by);
-    rest[dim] = 0;
-    let moved = |view: usize, index: usize, stride: isize| {
-        (view as isize + index as isize * stride) as usize
-    };
-    for (size, from, to) in [(kept, 0, shift), (shift, kept, 0)] {
-        let mut shape = Dims::from_slice(x.shape);
-        shape[dim] = size;
-        let part = Strided { shape: &shape, offset: moved(x.offset, from, x.strides[dim]), ..x };
-        let place =
-            StridedMut { shape: &shape, offset: moved(out.offset, to, out.strides[dim]), ..out };
-        roll_from(place, part, &rest);
-    }
-}
-
-/// Tiles a view: `repeats` counts copies along each dimension, new leading ones included.
-pub fn repeat<T: Element>(x: Strided<T>, repeats: &[usize]) -> Vec<T> {
-    let leading = repeats.len() - x.shape.len();
-    let (mut shape, mut strides) = (Dims::new(), Strides::new());
-    for (d, &times) in repeats.iter().enumerate() {
-        shape.push(times);
-        strides.push(0);
-        if d >= leading {
-            shape.push(x.shape[d - leading]);
-            strides.push(x.strides[d - leading]);
-        }
-    }
-    contiguous(Strided { shape: &shape, strides: &strides, ..x })
-}
-
 /// The lower triangle of each matrix: zero where `column - row > diagonal`.
 pub fn tril<T: Element>(x: Strided<T>, diagonal: i64) -> Vec<T> {
     triangle(x, diagonal, |row, cut| row[cut..].fill(T::zeroed()))
@@ -377,26 +326,19 @@ mod tests {
     }
 
     #[test]
-    fn flips_and_rolls() {
+    fn flips() {
         let data = iota(6);
         let x = view(&data, &[2, 3], &[3, 1], 0);
         assert_eq!(flip(x, &[0]), [3, 4, 5, 0, 1, 2]);
         assert_eq!(flip(x, &[0, 1]), [5, 4, 3, 2, 1, 0]);
-        assert_eq!(roll(x, &[(1, 1)]), [2, 0, 1, 5, 3, 4]);
-        assert_eq!(roll(x, &[(0, -1), (1, -4)]), [4, 5, 3, 1, 2, 0]);
-        assert_eq!(roll(x, &[(1, 1), (1, 2)]), data);
     }
 
     #[test]
-    fn joins_and_tiles() {
+    fn joins() {
         let (a, b) = (iota(4), iota(6));
         let joined = cat(&[view(&a, &[2, 2], &[1, 2], 0), view(&b, &[2, 3], &[3, 1], 0)], 1);
         assert_eq!(joined, [0, 2, 0, 1, 2, 1, 3, 3, 4, 5]);
         assert_eq!(cat(&[view(&a, &[0, 4], &[4, 1], 0), view(&a, &[1, 4], &[4, 1], 0)], 0), a);
-        let pair = view(&a, &[2], &[1], 0);
-        assert_eq!(repeat(pair, &[2, 2]), [0, 1, 0, 1, 0, 1, 0, 1]);
-        assert_eq!(repeat(view(&a, &[2, 2], &[2, 1], 0), &[1, 2]), [0, 1, 0, 1, 2, 3, 2, 3]);
-        assert!(repeat(pair, &[0]).is_empty());
     }
 
     #[test]

@@ -17,10 +17,7 @@ mod write;
 pub use arithmetic::Arithmetic;
 pub(crate) use gather::wrap;
 pub use gather::{gather, index_select, take};
-pub use scatter::{
-    ScatterReduce, index_add, index_copy, index_fill, index_reduce, scatter, scatter_fill,
-    scatter_reduce,
-};
+pub use scatter::{ScatterReduce, index_add, scatter, scatter_reduce};
 
 pub(crate) use read::read;
 pub(crate) use walk::{row_major, runs};

@@ -5,10 +5,8 @@
 //! dimensions no index names, in their order, with those of `B` in front of the one at `insert_at`:
 //! NumPy puts them where the indices stand when they stand together, and first otherwise.
 
-use crate::index::{Arithmetic, read, row_major, runs, wrap, write};
-use crate::{
-    Dims, Element, Error, Result, Strided, StridedMut, Strides, collapse, contiguous_strides, par,
-};
+use crate::index::{Arithmetic, read, row_major, wrap, write};
+use crate::{Dims, Element, Result, Strided, StridedMut, Strides, contiguous_strides};
 
 /// The elements of `x` that `indices` name, one entry for each dimension of `x`: `None` is all of
 /// it, the others have one common shape, and negative indices count from the end.
@@ -108,79 +106,6 @@ impl Plan {
     fn index(&self) -> Strided<'_, isize> {
         Strided { data: &self.offsets, shape: &self.shape, strides: &self.along, offset: 0 }
     }
-}
-
-/// Sets the elements of `target` where the mask, broadcast to its shape, is not zero.
-pub fn masked_fill<T: Element>(target: StridedMut<T>, mask: &Strided<u8>, value: T) {
-    assert_eq!(target.shape, mask.shape, "masked_fill: the mask is not broadcast");
-    let len = mask.len();
-    let (shape, strides) = collapse(target.shape, [target.strides, mask.strides]);
-    let last = shape.len() - 1;
-    let (step, mask_step) = (strides[0][last], strides[1][last]);
-    par::for_ranges(len, par::GRAIN, |range| {
-        // Captured whole: its pointer alone may not cross threads.
-        let target = &target;
-        runs(&shape, [&strides[0], &strides[1]], range, |_, [to, from], len| {
-            let to = target.offset as isize + to;
-            let from = mask.offset as isize + from;
-            // SAFETY, here and below: positions come from the views' own shapes and strides, and
-            // the ranges of different threads do not meet.
-            if step == 1 && mask_step == 1 {
-                let place = unsafe { std::slice::from_raw_parts_mut(target.data.offset(to), len) };
-                for (old, &set) in place.iter_mut().zip(&mask.data[from as usize..][..len]) {
-                    *old = if set != 0 { value } else { *old };
-                }
-                return;
-            }
-            for i in 0..len as isize {
-                unsafe {
-                    if mask.at(from + i * mask_step) != 0 {
-                        *target.data.offset(to + i * step) = value;
-                    }
-                }
-            }
-        });
-    });
-}
-
-/// Replaces the elements of `target` where the mask, broadcast to its shape, is not zero by the
-/// first elements of `source`, in row-major order. Where `source` has too few, nothing changes.
-pub fn masked_scatter<T: Element>(
-    target: StridedMut<T>,
-    mask: &Strided<u8>,
-    source: &[T],
-) -> Result<()> {
-    assert_eq!(target.shape, mask.shape, "masked_scatter: the mask is not broadcast");
-    let len = mask.len();
-    let (shape, strides) = collapse(target.shape, [target.strides, mask.strides]);
-    let last = shape.len() - 1;
-    let (step, mask_step) = (strides[0][last], strides[1][last]);
-    let mut places = 0;
-    runs(&shape, [&strides[1]], 0..len, |_, [from], len| {
-        let from = mask.offset as isize + from;
-        // SAFETY: positions come from the view's own shape and strides.
-        places +=
-            (0..len as isize).filter(|i| unsafe { mask.at(from + i * mask_step) } != 0).count();
-    });
-    if source.len() < places {
-        return Err(Error::Value(
-            "masked_scatter: number of elements of source < number of ones in mask".into(),
-        ));
-    }
-    let mut next = source.iter();
-    runs(&shape, [&strides[0], &strides[1]], 0..len, |_, [to, from], len| {
-        let to = target.offset as isize + to;
-        let from = mask.offset as isize + from;
-        for i in 0..len as isize {
-            // SAFETY: positions come from the views' own shapes and strides.
-            unsafe {
-                if mask.at(from + i * mask_step) != 0 {
-                    *target.data.offset(to + i * step) = *next.next().expect("counted");
-                }
-            }
-        }
-    });
-    Ok(())
 }
 
 #[cfg(test)]

@@ -50,15 +50,6 @@ pub fn searchsorted<T: Ordered>(
     }))
 }
 
-/// The bin of each value between `boundaries`, which ascend: as [`searchsorted`] has it.
-pub fn bucketize<T: Ordered>(
-    values: Strided<'_, T>,
-    boundaries: Strided<'_, T>,
-    right: bool,
-) -> Result<Vec<i64>> {
-    searchsorted(boundaries, values, right, None)
-}
-
 /// The first of `len` elements that does not come before `value`. NaN is greater than anything,
 /// and anything else comes before any NaN.
 #[inline(always)]
@@ -93,9 +84,12 @@ mod tests {
         let values = [0, 1, 3, 4, 5, 6];
         let left = searchsorted(row!(sorted), row!(values), false, None).unwrap();
         assert_eq!(left, [0, 0, 1, 3, 3, 4]);
-        assert_eq!(bucketize(row!(values), row!(sorted), true).unwrap(), [0, 1, 3, 3, 4, 4]);
+        assert_eq!(
+            searchsorted(row!(sorted), row!(values), true, None).unwrap(),
+            [0, 1, 3, 3, 4, 4]
+        );
         let none: [i32; 0] = [];
-        assert_eq!(bucketize(row!(values), row!(none), true).unwrap(), [0; 6]);
+        assert_eq!(searchsorted(row!(none), row!(values), true, None).unwrap(), [0; 6]);
     }
 
     #[test]

@@ -3,5 +3,5 @@
 mod select;
 mod unique;
 
-pub use select::{isin, masked_select, nonzero};
+pub use select::{isin, nonzero};
 pub use unique::{Unique, unique, unique_consecutive, unique_consecutive_dim, unique_dim};

@@ -189,6 +189,13 @@ impl Numbers {
 
 /// Reads nested lists, numbers, arrays and tensors into a fresh CPU value.
 pub(crate) fn value_from(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    value_as(object, None)
+}
+
+/// [`value_from`], where floats need not go through the default dtype: they become `wanted`, if it
+/// is a float.
+pub(crate) fn value_as(object: &Bound<'_, PyAny>, wanted: Option<DType>) -> PyResult<Value> {
+    let differentiable = wanted.filter(|dtype| dtype.is_differentiable());
     if let Ok(tensor) = object.cast::<PyTensor>() {
         return quick(|| tensor.get().0.value().to_host()?.copied());
     }
@@ -201,7 +208,7 @@ pub(crate) fn value_from(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let mut shape = Vec::new();
     measure(object, &mut shape, 0)?;
     let mut numbers = Numbers::Bool(Vec::new());
-    collect(object, &shape, &mut numbers)?;
+    collect(object, &shape, differentiable.is_some(), &mut numbers)?;
     let dims: wrap_burn::Dims = shape.into_iter().collect();
     let empty = dims.contains(&0);
     Ok(match numbers {
@@ -215,11 +222,14 @@ pub(crate) fn value_from(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         Numbers::Float(data) => {
             let value = Value::from_vec(data, dims);
             let tensor = Tensor::from_value(value);
-            tensor.to_dtype(wrap_burn::defaults::float()).map_err(to_py)?.value()
+            let dtype = differentiable.unwrap_or_else(wrap_burn::defaults::float);
+            tensor.to_dtype(dtype).map_err(to_py)?.value()
         }
         Numbers::Complex(data) => {
             let tensor = Tensor::from_value(Value::from_vec(data, dims));
-            tensor.to_dtype(wrap_burn::defaults::float().to_complex()).map_err(to_py)?.value()
+            let dtype = wanted.filter(|dtype| dtype.is_complex());
+            let dtype = dtype.unwrap_or_else(|| wrap_burn::defaults::float().to_complex());
+            tensor.to_dtype(dtype).map_err(to_py)?.value()
         }
     })
 }
@@ -233,7 +243,8 @@ fn is_sequence(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
     Ok(object.hasattr("__len__")?
         && object.hasattr("__getitem__")?
-        && !object.is_instance_of::<PyString>())
+        && !object.is_instance_of::<PyString>()
+        && !object.is_instance_of::<pyo3::types::PyDict>())
 }
 
 /// The shape of nested lists, from their first elements.
@@ -255,9 +266,21 @@ fn measure(object: &Bound<'_, PyAny>, shape: &mut Vec<usize>, depth: usize) -> P
     Ok(())
 }
 
-fn collect(object: &Bound<'_, PyAny>, shape: &[usize], numbers: &mut Numbers) -> PyResult<()> {
+/// Adds the numbers of nested lists; `floats` says that they are going to be floats in any case.
+fn collect(
+    object: &Bound<'_, PyAny>,
+    shape: &[usize],
+    floats: bool,
+    numbers: &mut Numbers,
+) -> PyResult<()> {
     if let Some(scalar) = scalar(object)? {
         if shape.is_empty() {
+            if matches!(scalar, Scalar::Float(_)) && !floats && object.is_instance_of::<PyInt>() {
+                return Err(pyo3::exceptions::PyRuntimeError::new_err(format!(
+                    "tensor: overflow: {object} does not fit into 64 bits; hint: name a \
+                     floating-point dtype"
+                )));
+            }
             numbers.push(scalar);
             return Ok(());
         }
@@ -321,7 +344,7 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], numbers: &mut Numbers) ->
         }
     }
     for item in object.try_iter()? {
-        collect(&item?, &shape[1..], numbers)?;
+        collect(&item?, &shape[1..], floats, numbers)?;
     }
     Ok(())
 }

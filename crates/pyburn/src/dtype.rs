@@ -97,6 +97,17 @@ impl PyDevice {
         self.0.index()
     }
 
+    /// New tensors of this thread go here until the block ends.
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        wrap_burn::defaults::enter_device(slf.get().0);
+        slf
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __exit__(&self, _args: &Bound<'_, pyo3::types::PyTuple>) {
+        wrap_burn::defaults::leave_device();
+    }
+
     fn __str__(&self) -> String {
         self.0.to_string()
     }

@@ -176,7 +176,11 @@ fn nested<'py>(
 }
 
 /// One element as a Python number.
-pub(crate) fn element<'py>(py: Python<'py>, value: &Value, at: usize) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn element<'py>(
+    py: Python<'py>,
+    value: &Value,
+    at: usize,
+) -> PyResult<Bound<'py, PyAny>> {
     let single = value.with_geometry(Dims::new(), Strides::new(), at);
     number(py, single.item().map_err(crate::boundary::to_py)?)
 }

@@ -272,7 +272,7 @@ impl PyTensor {
             Some(scalar) => quick(|| Tensor::full(&[], scalar, dtype, device))?,
             None => match value.extract::<T>() {
                 Ok(T(tensor)) => tensor,
-                Err(_) => Tensor::from_value(args::value_from(value)?),
+                Err(_) => Tensor::from_value(args::value_as(value, Some(dtype))?),
             },
         };
         run(py, || {

@@ -15,6 +15,7 @@ mod tensor;
 
 use pyo3::prelude::*;
 
+#[cfg(not(system_allocator))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -731,7 +731,7 @@ pub(crate) fn make(
                 }))
             });
         }
-        Err(_) => args::value_from(data)?,
+        Err(_) => args::value_as(data, dtype)?,
     };
     let device = device.unwrap_or_else(wrap_burn::defaults::device);
     let named = dtype.is_some();

@@ -1,5 +1,6 @@
-//! Process-wide defaults.
+//! Process-wide defaults, and a thread's own device for a while.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use parking_lot::RwLock;
@@ -28,9 +29,23 @@ pub fn set_float(dtype: DType) -> Result<()> {
     Ok(())
 }
 
+thread_local! {
+    static SCOPES: RefCell<Vec<Device>> = const { RefCell::new(Vec::new()) };
+}
+
 /// The device that new tensors go to when none is named.
 pub fn device() -> Device {
-    *DEVICE.read()
+    SCOPES.with_borrow(|scopes| scopes.last().copied()).unwrap_or_else(|| *DEVICE.read())
+}
+
+/// Makes this the default device of the thread until [`leave_device`].
+pub fn enter_device(device: Device) {
+    SCOPES.with_borrow_mut(|scopes| scopes.push(device));
+}
+
+/// Undoes the latest [`enter_device`] of the thread.
+pub fn leave_device() {
+    SCOPES.with_borrow_mut(Vec::pop);
 }
 
 /// Sets the default device.

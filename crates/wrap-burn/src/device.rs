@@ -1,11 +1,13 @@
 //! Devices: names, what is there, memory held by burn.
 
+mod cache;
 mod memory;
 mod probe;
 
 use std::fmt;
 use std::str::FromStr;
 
+pub use cache::cache_folder;
 pub use memory::DeviceMemory;
 pub use probe::{
     BackendInfo, MemoryStats, backends, memory_stats, num_threads, require, set_num_threads,

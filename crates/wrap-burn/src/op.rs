@@ -166,6 +166,9 @@ pub(crate) fn execute(
     if inputs.iter().any(|value| !value.has_data()) || device == Device::Meta {
         return Ok(metas.iter().map(|meta| Value::meta(meta.clone(), device)).collect());
     }
+    for meta in metas {
+        crate::ops::create::check_fits(op.name(), meta)?;
+    }
     if device.is_gpu() {
         if let Some(outputs) = op.run_gpu(inputs, metas, device)? {
             return Ok(outputs);

@@ -239,6 +239,9 @@ impl Value {
 
     /// A row-major copy in fresh memory.
     pub fn copied(&self) -> Result<Value> {
+        if self.has_data() {
+            crate::ops::create::check_fits("copy", &self.to_meta())?;
+        }
         match &self.storage {
             Storage::Host(_) => crate::with_width!(self.dtype, T => Ok(Value::from_vec_as(
                 kernels::copy::contiguous(self.view::<T>()?),

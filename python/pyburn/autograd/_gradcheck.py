@@ -23,9 +23,7 @@ def _tuple(given: Any) -> tuple[Any, ...]:
 
 
 def _differentiable(given: Any) -> tuple[Tensor, ...]:
-    return tuple(
-        item for item in _tuple(given) if isinstance(item, Tensor) and item.requires_grad
-    )
+    return tuple(item for item in _tuple(given) if isinstance(item, Tensor) and item.requires_grad)
 
 
 def _checked_inputs(op: str, given: Any) -> tuple[Any, ...]:
@@ -47,13 +45,13 @@ def _checked_inputs(op: str, given: Any) -> tuple[Any, ...]:
                 stacklevel=3,
             )
         if any(
-            stride == 0 and size > 1
-            for stride, size in zip(item.stride(), item.shape, strict=True)
+            stride == 0 and size > 1 for stride, size in zip(item.stride(), item.shape, strict=True)
         ):
             raise RuntimeError(
                 f"The {index}th input has a dimension with stride 0. gradcheck only supports "
                 "inputs that are non-overlapping to be able to compute the numerical gradients "
-                "correctly. You should call .contiguous on the input before passing it to gradcheck."
+                "correctly. You should call .contiguous on the input before passing it to "
+                "gradcheck."
             )
     return inputs
 
@@ -96,8 +94,7 @@ def _numerical(
         if item.is_complex():
             imag = difference(place, 1j * eps)
             parts = [
-                (a[0] + 1j * b.real, a[1] + 1j * b.imag)
-                for a, b in zip(parts, imag, strict=True)
+                (a[0] + 1j * b.real, a[1] + 1j * b.imag) for a, b in zip(parts, imag, strict=True)
             ]
         rows.append(parts)
     count = len(rows[0]) if rows else 0
@@ -132,7 +129,11 @@ def _analytical(out: Tensor, inputs: Sequence[Tensor], part: complex) -> list[An
 
 
 def _mismatch(found: Any, expected: Any, output: int, at: int, complex_part: str | None) -> str:
-    part = f"While considering the {complex_part} part of complex outputs only, " if complex_part else ""
+    part = (
+        f"While considering the {complex_part} part of complex outputs only, "
+        if complex_part
+        else ""
+    )
     return (
         f"{part}Jacobian mismatch for output {output} with respect to input {at},\n"
         f"numerical:{expected}\nanalytical:{found}\n"

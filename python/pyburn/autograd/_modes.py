@@ -5,9 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from pyburn import _core
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "detect_anomaly",
@@ -102,6 +105,10 @@ class _SwitchMode(_Mode):
 
     enabled: bool
 
+    @overload
+    def __new__(cls) -> Self: ...
+    @overload
+    def __new__(cls, function: F) -> F: ...
     def __new__(cls, function: Any = None) -> Any:
         if function is None:
             return super().__new__(cls)
@@ -187,6 +194,10 @@ class inference_mode(_Mode):
         False
     """
 
+    @overload
+    def __new__(cls, mode: bool = True) -> Self: ...
+    @overload
+    def __new__(cls, mode: F) -> F: ...
     def __new__(cls, mode: Any = True) -> Any:
         if isinstance(mode, bool):
             return super().__new__(cls)

@@ -28,7 +28,8 @@ class FunctionCtx:
     _results: tuple[tuple[tuple[int, ...], Any, Any] | None, ...] = ()
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors for backward, safe against later in-place writes; at most one call counts."""
+        """Keep tensors for backward, safe against later in-place writes; at most one call "
+        "counts."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise TypeError(
@@ -107,7 +108,7 @@ class Function:
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+    def backward(ctx: Any, /, *grad_outputs: Any, **kwargs: Any) -> Any:
         """The gradients of the arguments from those of the results."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
@@ -137,9 +138,7 @@ class Function:
         elif kwargs:
             raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments")
         ctx._arguments = tuple(isinstance(arg, Tensor) for arg in args)
-        ctx.needs_input_grad = tuple(
-            isinstance(arg, Tensor) and arg.requires_grad for arg in args
-        )
+        ctx.needs_input_grad = tuple(isinstance(arg, Tensor) and arg.requires_grad for arg in args)
         with no_grad():
             if separate:
                 output = cls.forward(*args)

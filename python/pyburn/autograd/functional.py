@@ -243,9 +243,7 @@ def jvp(
         items = _prepared(items, create_graph, True)
         whose = "the input to the user-provided function is a single Tensor with a single element"
         vectors = _vector(v, items, many_in, create_graph, "jvp", whose)
-        many_out, outputs = _as_tuple(
-            func(*items), "outputs of the user-provided function", "jvp"
-        )
+        many_out, outputs = _as_tuple(func(*items), "outputs of the user-provided function", "jvp")
         _check_tracked(outputs, "outputs", strict)
         # The gradient is linear in these, so their values do not matter.
         duals = tuple(_zeros(out).requires_grad_(True) for out in outputs)
@@ -431,7 +429,8 @@ def hvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The output, and the Hessian times ``v``; :func:`vhp` is cheaper and equal for real numbers."""
+    """The output, and the Hessian times ``v``; :func:`vhp` is cheaper and equal for real "
+    "numbers."""
     with enable_grad():
         many, items, output, inner, vectors = _first_gradient(
             func, inputs, v, create_graph, strict, "hvp"

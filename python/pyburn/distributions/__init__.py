@@ -1,10 +1,12 @@
 """Probability distributions: samples, densities, moments, divergences.
 
-``rsample`` draws samples that gradients flow through to the parameters; distributions that cannot do
-so have ``has_rsample = False``.
+``rsample`` draws samples that gradients flow through to the parameters; distributions that cannot
+do so have ``has_rsample = False``.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from pyburn._absent import getter
 from pyburn.distributions import constraints
@@ -63,4 +65,5 @@ __all__ = [
     "register_kl",
 ]
 
-__getattr__ = getter(__name__)
+if not TYPE_CHECKING:
+    __getattr__ = getter(__name__)

@@ -33,12 +33,6 @@ __all__ = [
 Param = Tensor | float
 
 
-def _uniform(like: Tensor, shape: Sequence[int]) -> Tensor:
-    """Numbers in the open unit interval."""
-    drawn = pyburn.rand(shape, dtype=like.dtype, device=like.device)
-    return drawn.clamp(min=tiny(like))
-
-
 class Normal(ExponentialFamily):
     """The bell curve with mean ``loc`` and standard deviation ``scale``.
 
@@ -510,7 +504,10 @@ class Beta(ExponentialFamily):
         tensor(0.4000)
     """
 
-    arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
+    arg_constraints = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+    }
     has_rsample = True
     support = constraints.unit_interval  # type: ignore[assignment]
 
@@ -568,5 +565,3 @@ class Beta(ExponentialFamily):
             - (b - 1) * pyburn.digamma(b)
             + (a + b - 2) * pyburn.digamma(a + b)
         )
-
-

@@ -27,9 +27,7 @@ Param = Tensor | float
 
 def _one_of(op: str, probs: Any, logits: Any) -> None:
     if (probs is None) == (logits is None):
-        raise ValueError(
-            f"{op}: Either `probs` or `logits` must be specified, but not both."
-        )
+        raise ValueError(f"{op}: Either `probs` or `logits` must be specified, but not both.")
 
 
 def _inside(probs: Tensor) -> Tensor:
@@ -272,7 +270,7 @@ class _Choice(Distribution):
         assert given is not None
         if given.ndim < 1:
             raise ValueError(
-                f"{op}: `{'logits' if probs is None else 'probs'}` must be at least one-dimensional."
+                f"{op}: `{'logits' if probs is None else 'probs'}` must be at least one-dimensional"
             )
         if probs is not None:
             self.__dict__["probs"] = probs / probs.sum(-1, True)
@@ -297,7 +295,9 @@ class _Choice(Distribution):
         return self.probs.shape
 
     def _draw(self, sample_shape: Sequence[int], each: int) -> Tensor:
-        """The numbers of categories: ``each`` per distribution and sample, along a last dimension."""
+        """The numbers of categories: ``each`` per distribution and sample, along a last
+        dimension.
+        """
         outer = (*sample_shape, *self._batch_shape)
         count = math.prod(outer)
         with pyburn.no_grad():

@@ -14,7 +14,6 @@ from pyburn.distributions import constraints
 __all__ = ["Distribution", "ExponentialFamily", "LOG_2_PI", "broadcast_all", "tiny"]
 
 
-
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     """Numbers and tensors as tensors of one shape."""
     known = next((value for value in values if isinstance(value, Tensor)), None)
@@ -28,8 +27,7 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
             tensors.append(pyburn.tensor(float(value), dtype=kind, device=place))
         else:
             raise ValueError(
-                "distributions: parameters must be tensors or numbers, got "
-                f"{type(value).__name__}"
+                f"distributions: parameters must be tensors or numbers, got {type(value).__name__}"
             )
     return pyburn.broadcast_tensors(*tensors)
 
@@ -77,8 +75,8 @@ class Distribution:
                 if not bool(valid.all()):
                     raise ValueError(
                         f"Expected parameter {name} (Tensor of shape {tuple(value.shape)}) of "
-                        f"distribution {self!r} to satisfy the constraint {constraint!r}, but found "
-                        f"invalid values:\n{value}"
+                        f"distribution {self!r} to satisfy the constraint {constraint!r}, but "
+                        f"found invalid values:\n{value}"
                     )
 
     @property

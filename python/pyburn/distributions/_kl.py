@@ -195,8 +195,9 @@ def _binomials(p: Binomial, q: Binomial) -> Tensor:
             "kl_divergence: KL between Binomials where q.total_count > p.total_count is not "
             "implemented"
         )
-    pulled = p.total_count * (p.probs * (p.logits - q.logits) + (-p.probs).log1p()
-                              - (-q.probs).log1p())
+    pulled = p.total_count * (
+        p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
+    )
     return pyburn.where(p.total_count > q.total_count, math.inf, pulled)
 
 
@@ -246,5 +247,3 @@ def _independents(p: Independent, q: Independent) -> Tensor:
             "dimensions"
         )
     return p._summed(kl_divergence(p.base_dist, q.base_dist))
-
-

@@ -77,9 +77,7 @@ class Dirichlet(ExponentialFamily):
         self._validate_sample(value)
         c = self.concentration
         return (
-            pyburn.xlogy(c - 1, value).sum(-1)
-            + pyburn.lgamma(c.sum(-1))
-            - pyburn.lgamma(c).sum(-1)
+            pyburn.xlogy(c - 1, value).sum(-1) + pyburn.lgamma(c.sum(-1)) - pyburn.lgamma(c).sum(-1)
         )
 
     def entropy(self) -> Tensor:
@@ -199,7 +197,8 @@ class Independent(Distribution):
     """A distribution whose last batch dimensions are part of one value.
 
     Example:
-        >>> d = pyburn.distributions.Independent(pyburn.distributions.Normal(pyburn.zeros(3), 1.0), 1)
+        >>> rows = pyburn.distributions.Normal(pyburn.zeros(3), 1.0)
+        >>> d = pyburn.distributions.Independent(rows, 1)
         >>> d.log_prob(pyburn.zeros(3)).shape
         pyburn.Size([])
     """

@@ -44,8 +44,10 @@ class Constraint:
         event_dim: int = 0,
         is_discrete: bool = False,
     ) -> None:
-        self.name, self._check = name, check
-        self.event_dim, self.is_discrete = event_dim, is_discrete
+        self.name: str = name
+        self._check = check
+        self.event_dim: int = event_dim
+        self.is_discrete: bool = is_discrete
 
     def check(self, value: Tensor) -> Tensor:
         """For each value, whether it lies in the region."""
@@ -97,24 +99,26 @@ def _definite(x: Tensor) -> Tensor:
     return symmetric & (pyburn.linalg.cholesky_ex(x).info == 0)
 
 
-real = Constraint("Real()", lambda x: x == x)
-positive = greater_than(0.0)
-nonnegative = greater_than_eq(0.0)
-unit_interval = interval(0.0, 1.0)
-boolean = Constraint("Boolean()", lambda x: (x == 0) | (x == 1), is_discrete=True)
-nonnegative_integer = Constraint(
+real: Constraint = Constraint("Real()", lambda x: x == x)
+positive: Constraint = greater_than(0.0)
+nonnegative: Constraint = greater_than_eq(0.0)
+unit_interval: Constraint = interval(0.0, 1.0)
+boolean: Constraint = Constraint("Boolean()", lambda x: (x == 0) | (x == 1), is_discrete=True)
+nonnegative_integer: Constraint = Constraint(
     "IntegerGreaterThan(lower_bound=0)", lambda x: (x % 1 == 0) & (x >= 0), is_discrete=True
 )
-simplex = Constraint(
+simplex: Constraint = Constraint(
     "Simplex()", lambda x: (x >= 0).all(-1) & ((x.sum(-1) - 1).abs() < 1e-6), 1
 )
-real_vector = Constraint("IndependentConstraint(Real(), 1)", lambda x: (x == x).all(-1), 1)
-one_hot = Constraint(
+real_vector: Constraint = Constraint(
+    "IndependentConstraint(Real(), 1)", lambda x: (x == x).all(-1), 1
+)
+one_hot: Constraint = Constraint(
     "OneHot()", lambda x: ((x == 0) | (x == 1)).all(-1) & (x.sum(-1) == 1), 1, True
 )
-lower_cholesky = Constraint(
+lower_cholesky: Constraint = Constraint(
     "LowerCholesky()",
     lambda x: (x.tril() == x).flatten(-2).all(-1) & (x.diagonal(dim1=-2, dim2=-1) > 0).all(-1),
     2,
 )
-positive_definite = Constraint("PositiveDefinite()", _definite, 2)
+positive_definite: Constraint = Constraint("PositiveDefinite()", _definite, 2)

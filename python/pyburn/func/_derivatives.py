@@ -31,8 +31,8 @@ _nesting = _Nesting()
 class _Level:
     """One derivative: inputs enter as tensors of their own, results leave.
 
-    A result of the outermost derivative keeps a history only if it depends on tensors of the caller's
-    that require gradients.
+    A result of the outermost derivative keeps a history only if it depends on tensors of the
+    caller's that require gradients.
     """
 
     def __enter__(self) -> _Level:
@@ -116,9 +116,7 @@ def _chosen(args: tuple[Any, ...], argnums: int | tuple[int, ...], op: str) -> t
         if not isinstance(number, int):
             raise RuntimeError(f"{op}: argnums must be int or tuple of ints, got {number!r}")
         if not -len(args) <= number < len(args):
-            raise RuntimeError(
-                f"{op}: got argnum={number}, but only {len(args)} positional inputs"
-            )
+            raise RuntimeError(f"{op}: got argnum={number}, but only {len(args)} positional inputs")
         places.append(number % len(args))
     if len(set(places)) != len(places):
         raise RuntimeError(f"{op}: argnums must be unique, got {argnums}")
@@ -173,8 +171,7 @@ def grad_and_value(
             output, aux = _with_aux(result, has_aux, "grad")
             if not isinstance(output, Tensor):
                 raise RuntimeError(
-                    "grad: expected the function to return a tensor, got "
-                    f"{type(output).__name__}"
+                    f"grad: expected the function to return a tensor, got {type(output).__name__}"
                 )
             if output.ndim:
                 raise RuntimeError(
@@ -268,7 +265,9 @@ def jvp(
         if len(flat) != len(directions) or any(
             a.shape != b.shape for a, b in zip(flat, directions, strict=True)
         ):
-            raise RuntimeError("jvp: expected primals and tangents of the same structure and shapes")
+            raise RuntimeError(
+                "jvp: expected primals and tangents of the same structure and shapes"
+            )
         output, aux = _with_aux(func(*inputs), has_aux, "jvp")
         outputs = _tensors(output, "jvp")
         # The pullback is linear in its cotangents: its own gradient by them is the product wanted.

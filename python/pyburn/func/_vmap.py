@@ -22,7 +22,8 @@ def _spread(dims: Any, tree: Any, what: str) -> list[Any]:
         not is_leaf(tree)
         and len(dims) == len(tree)
         and (not isinstance(tree, dict) or set(dims) == set(tree))
-        if isinstance(dims, list | tuple | dict) and isinstance(dims, dict) == isinstance(tree, dict)
+        if isinstance(dims, list | tuple | dict)
+        and isinstance(dims, dict) == isinstance(tree, dict)
         else False
     )
     if not matching:
@@ -44,11 +45,11 @@ def vmap(
 ) -> Callable[..., Any]:
     """``func``, which takes one example, as a function of a batch of them.
 
-    ``in_dims`` and ``out_dims`` say which dimension counts examples, for all values or each; ``None``
-    is a value that all examples share. The function runs once per example, one after another, so this
-    is as slow as a loop; ``chunk_size`` is accepted and makes no difference. ``randomness`` says what
-    random numbers in ``func`` do: ``"error"``, ``"same"`` for all examples or ``"different"``; those
-    drawn from a generator of one's own are always different.
+    ``in_dims`` and ``out_dims`` say which dimension counts examples, for all values or each;
+    ``None`` is a value that all examples share. The function runs once per example, one after
+    another, so this is as slow as a loop; ``chunk_size`` is accepted and makes no difference.
+    ``randomness`` says what random numbers in ``func`` do: ``"error"``, ``"same"`` for all
+    examples or ``"different"``; those drawn from a generator of one's own are always different.
 
     Example:
         >>> dot = pyburn.vmap(pyburn.dot, in_dims=(0, None))
@@ -57,7 +58,7 @@ def vmap(
     """
     if randomness not in ("error", "same", "different"):
         raise RuntimeError(
-            "vmap: randomness must be 'error', 'different' or 'same', got " f"{randomness!r}"
+            f"vmap: randomness must be 'error', 'different' or 'same', got {randomness!r}"
         )
     if chunk_size is not None and chunk_size < 1:
         raise ValueError(f"vmap: chunk_size must be at least 1, got {chunk_size}")
@@ -89,8 +90,8 @@ def _run(
             continue
         if not isinstance(leaf, Tensor):
             raise ValueError(
-                f"vmap: in_dims gives dimension {dim} to input {at}, a {type(leaf).__name__}; hint: "
-                "None for what is no tensor"
+                f"vmap: in_dims gives dimension {dim} to input {at}, a {type(leaf).__name__}; "
+                "hint: None for what is no tensor"
             )
         if not -leaf.ndim <= dim < leaf.ndim:
             raise ValueError(
@@ -135,7 +136,9 @@ def _run(
             if dim is None
             else _core._full(
                 [n for i, n in enumerate(leaf.shape) if i != dim % leaf.ndim],
-                0, leaf.dtype, leaf.device,
+                0,
+                leaf.dtype,
+                leaf.device,
             )
             for leaf, dim in zip(leaves, dims, strict=True)
         )

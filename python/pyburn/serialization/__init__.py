@@ -9,8 +9,8 @@
 ``.npy``           one tensor that NumPy reads; no bfloat16
 =================  ================================================================================
 
-No code of a file is ever run: what is neither a tensor nor a plain value is refused by name. A file is
-written whole or not at all.
+No code of a file is ever run: what is neither a tensor nor a plain value is refused by name. A
+file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -62,8 +62,9 @@ def save(
 ) -> None:
     """Writes tensors and plain values to a path or an open binary file.
 
-    The extension chooses the format (``format=`` overrides it), PyTorch's checkpoint if it is none of
-    ``.safetensors``, ``.npz`` and ``.npy``. A path's old content stays until the new one is complete.
+    The extension chooses the format (``format=`` overrides it), PyTorch's checkpoint if it is none
+    of ``.safetensors``, ``.npz`` and ``.npy``. A path's old content stays until the new one is
+    complete.
 
     Example:
         >>> import io
@@ -111,10 +112,10 @@ def load(
 ) -> Any:
     """Reads what :func:`save`, PyTorch, safetensors or NumPy have written.
 
-    ``map_location`` is the device tensors go to, a dict from saved to wanted devices, or a function of
-    a CPU tensor and the saved device's name. No code of the file is run, whatever ``weights_only``
-    says. With ``mmap=True`` tensors look at the file, which then must not be changed by others, and
-    checksums are not compared.
+    ``map_location`` is the device tensors go to, a dict from saved to wanted devices, or a
+    function of a CPU tensor and the saved device's name. No code of the file is run, whatever
+    ``weights_only`` says. With ``mmap=True`` tensors look at the file, which then must not be
+    changed by others, and checksums are not compared.
 
     Example:
         >>> import io

@@ -53,7 +53,9 @@ _PICKLE_LIMIT = 1 << 30
 
 def _prefix(archive: Archive) -> str | None:
     """The folder of the archive that holds ``data.pkl``."""
-    found = [name for name in archive.records if name.endswith("/data.pkl") and name.count("/") == 1]
+    found = [
+        name for name in archive.records if name.endswith("/data.pkl") and name.count("/") == 1
+    ]
     return found[0].removesuffix("data.pkl") if len(found) == 1 else None
 
 
@@ -174,8 +176,10 @@ class _Reader:
         if len(size) != len(stride) or too_large(size):
             raise ValueError(f"size {size} with stride {stride}")
         numel = storage.numel if storage.kind is not None else storage.numel // element.itemsize
+        if not math.prod(size):
+            offset = 0  # PyTorch keeps where an empty view would begin, inside the storage or not
         reach = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True)) + 1
-        if (reach if math.prod(size) else offset) > numel:
+        if math.prod(size) and reach > numel:
             raise ValueError(
                 f"size {list(size)} with stride {list(stride)} from {offset} reaches beyond the "
                 f"{numel} elements of storage '{storage.key}'"
@@ -201,7 +205,9 @@ class _Reader:
         hooks: Any = None,
         metadata: Any = None,
     ) -> Tensor:
-        return self.finished(self.tensor(storage, offset, size, stride), requires_grad, hooks, metadata)
+        return self.finished(
+            self.tensor(storage, offset, size, stride), requires_grad, hooks, metadata
+        )
 
     def rebuilt_v3(
         self,
@@ -247,7 +253,7 @@ class _Reader:
             raise ValueError("a parameter without data, or with hooks, which are code")
         data = data.detach()
         try:
-            from pyburn.nn import Parameter
+            from pyburn.nn import Parameter  # pyright: ignore[reportMissingImports]
         except (ImportError, NotImplementedError):
             return data.requires_grad_(bool(requires_grad))
         return Parameter(data, bool(requires_grad))
@@ -282,6 +288,7 @@ class _Reader:
         constructor("builtins.frozenset", _frozenset)
         constructor("builtins.complex", _complex)
         constructor("builtins.bytearray", _bytearray)
+        constructor("builtins.bytes", _no_bytes)
         constructor("_codecs.encode", _encoded)
         for name in ("torch.Tensor", "torch.nn.parameter.Parameter"):
             table[name] = Opaque(name, None)
@@ -294,8 +301,8 @@ class _Reader:
             table[f"torch.{name}"] = NotImplementedError(f"dtype {name} does not exist in PyBurn")
         for name in ("_rebuild_sparse_tensor", "_rebuild_nested_tensor", "_rebuild_qtensor"):
             table[f"torch._utils.{name}"] = NotImplementedError(
-                f"refused the global 'torch._utils.{name}': sparse, nested and quantised tensors do "
-                "not exist in PyBurn"
+                f"refused the global 'torch._utils.{name}': sparse, nested and quantised tensors "
+                "do not exist in PyBurn"
             )
         for module in ("numpy.core.multiarray", "numpy._core.multiarray"):
             for name in ("_reconstruct", "scalar"):
@@ -370,6 +377,11 @@ def _bytearray(data: Any = b"") -> bytearray:
     if not isinstance(data, bytes):
         raise ValueError("bytes that are none")
     return bytearray(data)
+
+
+def _no_bytes() -> bytes:
+    """How old pickles hold no bytes at all."""
+    return b""
 
 
 def _encoded(text: Any, encoding: Any = "latin1") -> bytes:
@@ -458,8 +470,10 @@ def _reduced(tensor: Tensor, storages: _Storages) -> tuple[Any, tuple[Any, ...]]
     tracked = bool(tensor.requires_grad)
     if tensor.is_meta:
         kind = Global("torch", repr(tensor.dtype).rpartition(".")[2])
-        made = (Global("torch._utils", "_rebuild_meta_tensor_no_storage"),
-                (kind, tuple(tensor.shape), tuple(tensor.stride()), tracked))
+        made = (
+            Global("torch._utils", "_rebuild_meta_tensor_no_storage"),
+            (kind, tuple(tensor.shape), tuple(tensor.stride()), tracked),
+        )
     else:
         group = storages.of(tensor)
         reference = (

@@ -27,9 +27,7 @@ def too_large(sizes: tuple[int, ...]) -> bool:
     return False
 
 
-def from_bytes(
-    data: np.ndarray[Any, Any], kind: dtype, what: str, swapped: bool = False
-) -> Tensor:
+def from_bytes(data: np.ndarray[Any, Any], kind: dtype, what: str, swapped: bool = False) -> Tensor:
     """A 1-d CPU tensor over bytes, which become the tensor's own where they are writable."""
     numpy_name = "int16" if kind == bfloat16 else name_of(kind)
     if kind == bool_:

@@ -1,4 +1,6 @@
-"""Files as they are read and written: byte ranges with names, and writes that happen whole or not."""
+"""Files as they are read and written: byte ranges with names, and writes that happen whole or
+not.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +46,7 @@ class Source:
                 raise
             return
         if not hasattr(file, "read"):
-            raise TypeError(
-                f"load: expected a path or a readable file, got {type(file).__name__}"
-            )
+            raise TypeError(f"load: expected a path or a readable file, got {type(file).__name__}")
         if mapped:
             raise ValueError("load: mmap=True needs a path, got an open file")
         data = file.read()
@@ -111,9 +111,7 @@ def atomic(file: Any) -> Generator[BinaryIO]:
     """A file to write. A path gets its new content whole when the block ends, or keeps the old."""
     if not is_path(file):
         if not hasattr(file, "write"):
-            raise TypeError(
-                f"save: expected a path or a writable file, got {type(file).__name__}"
-            )
+            raise TypeError(f"save: expected a path or a writable file, got {type(file).__name__}")
         yield file
         return
     # A link stays a link: the file it leads to is replaced.

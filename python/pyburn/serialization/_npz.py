@@ -71,7 +71,11 @@ def _header(read: Any, where: str) -> tuple[np.dtype[Any], bool, tuple[int, ...]
 
 
 def _tensor(
-    data: np.ndarray[Any, Any], kind: np.dtype[Any], columns: bool, shape: tuple[int, ...], where: str
+    data: np.ndarray[Any, Any],
+    kind: np.dtype[Any],
+    columns: bool,
+    shape: tuple[int, ...],
+    where: str,
 ) -> Tensor:
     if kind.kind == "b" and data.size and data.max() > 1:
         raise ValueError(f"{where}: it is bool and has bytes other than 0 and 1")
@@ -110,9 +114,7 @@ def load_npz(source: Source, archive: Archive, placement: Placement) -> dict[str
         name = record.filename.removesuffix(".npy")
         where = f"load: '{source.name}', array {name!r}"
         if name == record.filename:
-            raise ValueError(
-                f"load: '{source.name}': the member {name!r} is not an array (.npy)"
-            )
+            raise ValueError(f"load: '{source.name}': the member {name!r} is not an array (.npy)")
         with archive.open(record) as stream:
             try:
                 kind, columns, shape, start = _header(stream.read, where)

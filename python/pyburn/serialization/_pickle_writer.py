@@ -55,8 +55,10 @@ class _Writer:
     def refuse(self, value: Any, why: str = "") -> TypeError:
         place = "".join(f"[{key!r}]" for key in self.path)
         kind = type(value)
-        full = kind.__qualname__ if kind.__module__ == "builtins" else (
-            f"{kind.__module__}.{kind.__qualname__}"
+        full = (
+            kind.__qualname__
+            if kind.__module__ == "builtins"
+            else (f"{kind.__module__}.{kind.__qualname__}")
         )
         if kind.__module__.split(".")[0] == "numpy":
             why = "; hint: save pyburn.from_numpy(array), or a number's .item()"
@@ -209,7 +211,9 @@ class _Writer:
             self.out += b"("
         for argument in arguments:
             self.write(argument)
-        self.out += b"t" if len(arguments) > 3 else b")\x85\x86\x87"[len(arguments)].to_bytes(1, "big")
+        self.out += (
+            b"t" if len(arguments) > 3 else b")\x85\x86\x87"[len(arguments)].to_bytes(1, "big")
+        )
         self.out += b"R"
         if value is not None:
             self.remember(("id", id(value)), value)
@@ -225,7 +229,5 @@ def pickled(
     try:
         writer.write(value)
     except RecursionError:
-        raise ValueError(
-            "save: the value nests too deeply, or a tuple contains itself"
-        ) from None
+        raise ValueError("save: the value nests too deeply, or a tuple contains itself") from None
     return bytes(writer.out + b".")

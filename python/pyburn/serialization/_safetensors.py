@@ -1,7 +1,7 @@
 """The safetensors format: a JSON header, then the tensors' bytes without gaps.
 
-Layout: 8 bytes of header length, the header, the data. The header maps each name to its dtype, shape
-and range of bytes, and ``__metadata__`` to strings.
+Layout: 8 bytes of header length, the header, the data. The header maps each name to its dtype,
+shape and range of bytes, and ``__metadata__`` to strings.
 """
 
 from __future__ import annotations
@@ -46,7 +46,19 @@ _NAMES = {
 }
 _CODES = {kind: name for name, kind in _NAMES.items()}
 _FOREIGN = frozenset(
-    ["F4", "F6_E2M3", "F6_E3M2", "F8_E5M2", "F8_E4M3", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "U16", "U32", "U64"]
+    [
+        "F4",
+        "F6_E2M3",
+        "F6_E3M2",
+        "F8_E5M2",
+        "F8_E4M3",
+        "F8_E8M0",
+        "F8_E4M3FNUZ",
+        "F8_E5M2FNUZ",
+        "U16",
+        "U32",
+        "U64",
+    ]
 )
 _HEADER_LIMIT = 100_000_000
 # The header of this format is two levels deep; anything deeper is not one.
@@ -103,9 +115,7 @@ def _header(source: Source) -> tuple[dict[str, Any], int]:
     try:
         text = source.read(8, size).decode("utf-8")
     except UnicodeDecodeError as fault:
-        raise ValueError(
-            f"{where}: the header is not UTF-8 at byte {8 + fault.start}"
-        ) from None
+        raise ValueError(f"{where}: the header is not UTF-8 at byte {8 + fault.start}") from None
     if not text.startswith("{"):
         raise ValueError(f"{where}: the header at byte 8 does not begin with '{{'")
     # Counting brackets first keeps Python's parser out of deep recursion.
@@ -151,15 +161,13 @@ def _entries(header: dict[str, Any], source: Source, start: int) -> list[_Entry]
             raise ValueError(f"{where}: unknown dtype {code!r}")
         if not isinstance(shape, list) or not all(map(_is_size, shape)):
             raise ValueError(f"{where}: shape must be a list of non-negative sizes, got {shape!r}")
-        if not (
-            isinstance(offsets, list) and len(offsets) == 2 and all(map(_is_size, offsets))
-        ):
+        if not (isinstance(offsets, list) and len(offsets) == 2 and all(map(_is_size, offsets))):
             raise ValueError(f"{where}: data_offsets must be two byte positions, got {offsets!r}")
         begin, end = offsets
         if not begin <= end <= total:
             raise ValueError(
-                f"{where}: data_offsets {begin} to {end} do not lie within the file's {total} bytes "
-                "of data; it is truncated or damaged"
+                f"{where}: data_offsets {begin} to {end} do not lie within the file's {total} "
+                "bytes of data; it is truncated or damaged"
             )
         if too_large(tuple(shape)):
             raise ValueError(f"{where}: shape {shape} has too many elements")

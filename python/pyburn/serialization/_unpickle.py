@@ -165,7 +165,13 @@ class _Machine:
         except pickle.UnpicklingError:
             raise
         except (
-            TypeError, ValueError, KeyError, IndexError, AttributeError, RuntimeError, OverflowError
+            TypeError,
+            ValueError,
+            KeyError,
+            IndexError,
+            AttributeError,
+            RuntimeError,
+            OverflowError,
         ) as fault:
             words = str(fault)
             if isinstance(fault, NotImplementedError) or words.startswith("load:"):

@@ -15,9 +15,12 @@ __all__ = ["Archive", "Writer"]
 
 _LOCAL = 30  # bytes of a record's own header before its name
 _ALIGNED = 64
+_DESCRIPTOR = 24
 _RATIO = 200
 _EXPANDED = 1 << 30
-"""Compressed records that expand both more often than the ratio and to more than this are a bomb."""
+"""Compressed records that expand both more often than the ratio and to more than this are a
+bomb.
+"""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -56,17 +59,23 @@ class Archive:
             )
         end = 0
         for record in sorted(self._records, key=lambda record: record.header_offset):
-            if record.header_offset < end:
-                raise ValueError(
-                    f"{where}: the record {record.filename!r} at byte {record.header_offset} "
-                    "overlaps another one"
-                )
+            self._adjoins(end, record.header_offset, f"the record {record.filename!r}")
+            # Behind its data a record that was streamed has its sizes once more.
             end = self.start(record) + record.compress_size
             if end > source.size:
                 raise ValueError(
                     f"{where}: the record {record.filename!r} should end at byte {end}, the file "
                     f"has {source.size}"
                 )
+        self._adjoins(end, self._zip.start_dir, "the directory")
+
+    def _adjoins(self, end: int, start: int, what: str) -> None:
+        """Fails if bytes belong to two records, or to none because one is not listed."""
+        if start < end or start > end + _DESCRIPTOR:
+            raise ValueError(
+                f"load: '{self.source.name}': {what} at byte {start} "
+                f"{'overlaps' if start < end else 'leaves a hole to'} what ends at {end}"
+            )
 
     def start(self, record: zipfile.ZipInfo) -> int:
         """Where a record's data begins."""
@@ -109,7 +118,9 @@ class Archive:
         """What zipfile says of a damaged file, as one kind of error that names the place."""
         if isinstance(fault, zipfile.BadZipFile | zlib.error | EOFError | struct.error):
             return ValueError(f"{where}: the archive is truncated or damaged: {fault}")
-        if isinstance(fault, NotImplementedError | RuntimeError | UnicodeDecodeError | OverflowError):
+        if isinstance(
+            fault, NotImplementedError | RuntimeError | UnicodeDecodeError | OverflowError
+        ):
             return fault if str(fault).startswith("load") else ValueError(f"{where}: {fault}")
         if isinstance(fault, ValueError) and not str(fault).startswith("load"):
             return ValueError(f"{where}: {fault}")

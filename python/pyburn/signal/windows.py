@@ -12,7 +12,16 @@ from collections.abc import Callable, Iterable
 from pyburn import _core
 from pyburn._core import Tensor
 from pyburn._creation import _finish
-from pyburn._dtypes import DeviceLike, DTypeLike, as_device, as_dtype, float64, layout, strided
+from pyburn._dtypes import (
+    DeviceLike,
+    DTypeLike,
+    as_device,
+    as_dtype,
+    float32,
+    float64,
+    layout,
+    strided,
+)
 
 __all__ = [
     "bartlett",
@@ -44,8 +53,8 @@ def _window(
     kind = _core.get_default_dtype() if dtype is None else as_dtype(dtype)
     if M < 0:
         raise ValueError(f"{op}: requires non-negative window length, got M={M}")
-    if not kind.is_floating_point:
-        raise ValueError(f"{op}: expects floating point dtypes, got {kind}")
+    if kind not in (float32, float64):
+        raise ValueError(f"{op}: expects float32 or float64 dtypes, got: {kind}")
     host = as_device("cpu")
     if M < 2:
         values = _core._full((M,), 1, float64, host)

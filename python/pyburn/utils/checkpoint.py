@@ -95,7 +95,9 @@ class _Reentrant(Function):
             raise RuntimeError(
                 "none of output has requires_grad=True, this checkpoint() is not necessary"
             )
-        _core._backward([pair[0] for pair in pairs], [pair[1] for pair in pairs], False, False, None)
+        _core._backward(
+            [pair[0] for pair in pairs], [pair[1] for pair in pairs], False, False, None
+        )
         return (
             None,
             None,

@@ -8,8 +8,24 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ops.row import ALL, BOOL, COMPLEX, FLOATS, HALVES, INTS, NUMBERS, PAIRS, REAL
-from ops.row import Call, Maker, Row, binary, by_rule, call, promoted
+from ops.row import (
+    ALL,
+    BOOL,
+    COMPLEX,
+    FLOATS,
+    HALVES,
+    INTS,
+    NUMBERS,
+    PAIRS,
+    REAL,
+    Call,
+    Maker,
+    Row,
+    binary,
+    by_rule,
+    call,
+    promoted,
+)
 
 BOTH = ("float64", "complex128")
 
@@ -26,11 +42,16 @@ def _arithmetic(name: str, oracle: Callable[..., Any], dtypes: tuple[str, ...], 
     return Row(name, oracle, dtypes=dtypes, **(settings | more))
 
 
+def _bare(**more: Any) -> dict[str, Any]:
+    """For a function that takes two tensors, no numbers."""
+    return {"samples": binary(scalars=()), "inplace": False, "grad": 1} | more
+
+
 def _comparison(name: str, oracle: Callable[..., Any], alias: str, complex: bool = False) -> Row:
     return Row(
         name,
         oracle,
-        binary(),
+        binary(number_first=False),
         ALL if complex else (*REAL, *BOOL),
         "bool",
         inplace=True,
@@ -290,7 +311,7 @@ def _heaviside(x: Any, y: Any) -> Any:
 
 
 def _copysigns(make: Maker) -> Iterator[Call]:
-    yield from binary(scalars=(2,))(make)
+    yield from binary(scalars=(2,), number_first=False)(make)
 
 
 def _prelu(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -343,6 +364,12 @@ def _finite_divisors(make: Maker) -> Iterator[Call]:
         yield Call((edge[:, None].copy(), np.array([2, -2, 0, np.nan], make.numpy)), extreme=True)
 
 
+def _dividends(make: Maker) -> Iterator[Call]:
+    for item in _finite_divisors(make):
+        if isinstance(item.args[0], np.ndarray):
+            yield item
+
+
 def _gamma_pairs(make: Maker) -> Iterator[Call]:
     yield from binary(0.4, 4, extremes=False, scalars=())(make)
 
@@ -350,36 +377,75 @@ def _gamma_pairs(make: Maker) -> Iterator[Call]:
 ROWS = [
     _arithmetic("add", _add, (*ALL, *HALVES), samples=_scaled),
     _arithmetic("sub", _sub, (*NUMBERS, *HALVES), samples=_scaled, aliases=("subtract",)),
-    Row("rsub", lambda a, b, alpha=1: _sub(b, a, alpha), _tensor_first, NUMBERS, grad=2,
-        out=False, method=False, broadcasts=True),
+    Row(
+        "rsub",
+        lambda a, b, alpha=1: _sub(b, a, alpha),
+        _tensor_first,
+        NUMBERS,
+        grad=2,
+        out=False,
+        method=False,
+        broadcasts=True,
+    ),
     _arithmetic("mul", np.multiply, (*ALL, *HALVES), samples=_mixed, aliases=("multiply",)),
-    _arithmetic("div", _div, (*NUMBERS, *HALVES), samples=_divisions, result=_div_dtype,
-                aliases=("divide",)),
+    _arithmetic(
+        "div", _div, (*NUMBERS, *HALVES), samples=_divisions, result=_div_dtype, aliases=("divide",)
+    ),
     _arithmetic("true_divide", _div, NUMBERS, samples=_divisors, result="float"),
     _arithmetic("floor_divide", np.floor_divide, REAL, samples=_finite_divisors, grad=0),
     _arithmetic("remainder", _remainder, REAL, samples=_finite_divisors, grad=1),
-    _arithmetic("fmod", _fmod, REAL, samples=_finite_divisors, grad=1),
+    _arithmetic("fmod", _fmod, REAL, samples=_dividends, grad=1),
     _arithmetic("pow", _pow, NUMBERS, samples=_powers, room=4, exact=False),
-    _arithmetic("float_power", _float_power, NUMBERS, samples=_powers, result=_double, room=4,
-                exact=False),
-    _arithmetic("maximum", np.maximum, (*REAL, *BOOL), inplace=False, grad=1),
-    _arithmetic("minimum", np.minimum, (*REAL, *BOOL), inplace=False, grad=1),
-    _arithmetic("fmax", np.fmax, (*REAL, *BOOL), inplace=False, grad=1),
-    _arithmetic("fmin", np.fmin, (*REAL, *BOOL), inplace=False, grad=1),
-    _arithmetic("atan2", np.arctan2, REAL, result="float", aliases=("arctan2",)),
+    _arithmetic(
+        "float_power",
+        _float_power,
+        NUMBERS,
+        samples=_powers,
+        result=_double,
+        room=4,
+        exact=False,
+        strict=True,
+    ),
+    _arithmetic("maximum", np.maximum, (*REAL, *BOOL), **_bare()),
+    _arithmetic("minimum", np.minimum, (*REAL, *BOOL), **_bare()),
+    _arithmetic("fmax", np.fmax, (*REAL, *BOOL), **_bare()),
+    _arithmetic("fmin", np.fmin, (*REAL, *BOOL), **_bare()),
+    _arithmetic(
+        "atan2", np.arctan2, REAL, result="float", samples=binary(scalars=()), aliases=("arctan2",)
+    ),
     _arithmetic("hypot", np.hypot, FLOATS, samples=binary(scalars=())),
     _arithmetic("copysign", np.copysign, REAL, samples=_copysigns, result="float", grad=1),
     _arithmetic("nextafter", np.nextafter, FLOATS, samples=binary(scalars=()), wide=False, grad=0),
     _arithmetic("logaddexp", np.logaddexp, FLOATS, samples=binary(scalars=()), inplace=False),
     _arithmetic("logaddexp2", np.logaddexp2, FLOATS, samples=binary(scalars=()), inplace=False),
-    _arithmetic("xlogy", special.xlogy, REAL, samples=binary(0.3, 3), result="float",
-                aliases=("special.xlogy",)),
+    _arithmetic(
+        "xlogy",
+        special.xlogy,
+        REAL,
+        samples=binary(0.3, 3),
+        result="float",
+        aliases=("special.xlogy",),
+    ),
     _arithmetic("heaviside", _heaviside, (*REAL, *BOOL), samples=binary(scalars=()), grad=0),
     _arithmetic("ldexp", _ldexp, FLOATS, samples=_ldexps, grad=1),
-    _arithmetic("igamma", special.gammainc, FLOATS, samples=_gamma_pairs, grad=0, room=20,
-                aliases=("special.gammainc",)),
-    _arithmetic("igammac", special.gammaincc, FLOATS, samples=_gamma_pairs, grad=0, room=20,
-                aliases=("special.gammaincc",)),
+    _arithmetic(
+        "igamma",
+        special.gammainc,
+        FLOATS,
+        samples=_gamma_pairs,
+        grad=0,
+        room=20,
+        aliases=("special.gammainc",),
+    ),
+    _arithmetic(
+        "igammac",
+        special.gammaincc,
+        FLOATS,
+        samples=_gamma_pairs,
+        grad=0,
+        room=20,
+        aliases=("special.gammaincc",),
+    ),
     _comparison("eq", np.equal, "", complex=True),
     _comparison("ne", np.not_equal, "not_equal", complex=True),
     _comparison("lt", np.less, "less"),
@@ -399,29 +465,100 @@ ROWS = [
     Row("clamp", _clamp, _bounds, REAL, _clamp_dtype, grad=1, inplace=True, aliases=("clip",)),
     Row("clamp_min", np.maximum, _ends, REAL, grad=1, inplace=True, broadcasts=True),
     Row("clamp_max", np.minimum, _ends, REAL, grad=1, inplace=True, broadcasts=True),
-    Row("lerp", lambda a, b, w: a + w * (b - a), _weights, FLOATS, grad=2, inplace=True,
-        broadcasts=True),
+    Row(
+        "lerp",
+        lambda a, b, w: a + w * (b - a),
+        _weights,
+        FLOATS,
+        grad=2,
+        inplace=True,
+        broadcasts=True,
+    ),
     Row("addcmul", _addcmul, _ternary, NUMBERS, grad=2, inplace=True, broadcasts=True, room=2),
-    Row("addcdiv", _addcdiv, _ternary, (*FLOATS, *COMPLEX), grad=2, inplace=True,
-        broadcasts=True, room=4),
+    Row(
+        "addcdiv",
+        _addcdiv,
+        _ternary,
+        (*FLOATS, *COMPLEX),
+        grad=2,
+        inplace=True,
+        broadcasts=True,
+        room=4,
+    ),
     Row("where", np.where, _masks, ALL, _where_dtype, grad=2, method=False, broadcasts=True),
-    Row("masked_fill", lambda x, m, v: np.where(m, v, x), _fills, ALL, "first", grad=2,
-        inplace=True, out=False),
+    Row(
+        "masked_fill",
+        lambda x, m, v: np.where(m, v, x),
+        _fills,
+        ALL,
+        "first",
+        grad=2,
+        inplace=True,
+        out=False,
+    ),
     Row("isclose", np.isclose, _close, (*REAL, *BOOL), "bool", out=False, broadcasts=True),
-    Row("allclose", lambda *a, **k: bool(np.allclose(*a, **k)), _close_pairs, (*REAL, *BOOL),
-        "value", out=False, broadcasts=True, meta=False, device=False),
-    Row("equal", lambda a, b: bool(np.array_equal(a, b)), _equal_pairs, ALL, "value", out=False,
-        meta=False, device=False),
+    Row(
+        "allclose",
+        lambda *a, **k: bool(np.allclose(*a, **k)),
+        _close_pairs,
+        (*REAL, *BOOL),
+        "value",
+        out=False,
+        broadcasts=True,
+        meta=False,
+        device=False,
+    ),
+    Row(
+        "equal",
+        lambda a, b: bool(np.array_equal(a, b)),
+        _equal_pairs,
+        ALL,
+        "value",
+        out=False,
+        meta=False,
+        device=False,
+    ),
     Row("prelu", _prelu, _channels, FLOATS, grad=1, out=False),
-    Row("complex", lambda a, b: a + 1j * b, _polar_pairs, FLOATS, _to_complex, grad=2,
-        method=False, broadcasts=True),
-    Row("polar", lambda r, t: r * np.exp(1j * t), _polar_pairs, FLOATS, _to_complex, grad=2,
-        method=False, broadcasts=True),
-    Row("is_nonzero", lambda x: bool(x.ravel()[0]), lambda make: [call(make(1)), call(make())],
-        ALL, "value", out=False, meta=False, device=False),
-    Row("Tensor.sum_to_size", lambda x, *size: _sum_to(x, size),
+    Row(
+        "complex",
+        lambda a, b: a + 1j * b,
+        _polar_pairs,
+        FLOATS,
+        _to_complex,
+        grad=2,
+        method=False,
+        broadcasts=True,
+    ),
+    Row(
+        "polar",
+        lambda r, t: r * np.exp(1j * t),
+        _polar_pairs,
+        FLOATS,
+        _to_complex,
+        grad=2,
+        method=False,
+        broadcasts=True,
+    ),
+    Row(
+        "is_nonzero",
+        lambda x: bool(x.ravel()[0]),
+        lambda make: [call(make(1)), call(make())],
+        ALL,
+        "value",
+        out=False,
+        meta=False,
+        device=False,
+    ),
+    Row(
+        "Tensor.sum_to_size",
+        lambda x, *size: _sum_to(x, size),
         lambda make: [call(make(2, 3), 1, 3), call(make(2, 3), 3), call(make(4, 2, 3), 2, 1)],
-        FLOATS, "first", grad=2, out=False, function=False),
+        FLOATS,
+        "first",
+        grad=2,
+        out=False,
+        function=False,
+    ),
 ]
 
 

@@ -8,16 +8,20 @@ from typing import Any
 import numpy as np
 import pyburn as pb
 from helpers import dtype_of, numpy_dtype
+from scipy import signal
 
-from ops.row import ALL, COMPLEX, FLOATS, INTS, NUMBERS, REAL
-from ops.row import Call, Maker, Row, call
+from ops.row import ALL, COMPLEX, FLOATS, INTS, NUMBERS, REAL, Call, Maker, Row, call
 
 TYPES = ("float32", "float64", "int32", "int64", "bool", "complex64")
 
 
 def _row(name: str, oracle: Callable[..., Any], samples: Any, **more: Any) -> Row:
     settings: dict[str, Any] = {
-        "dtypes": TYPES, "result": _own, "method": False, "layouts": False, "meta": False,
+        "dtypes": TYPES,
+        "result": _own,
+        "method": False,
+        "layouts": False,
+        "meta": False,
         "wide": False,
     }
     return Row(name, oracle, samples, **(settings | more))
@@ -117,7 +121,6 @@ def _range(start: Any, end: Any, step: Any = 1, dtype: Any = None) -> Any:
 
 
 def _ranges(make: Maker) -> Iterator[Call]:
-    # Like PyTorch's, it warns that it is to go: the tests turn warnings into errors.
     for item in ((1, 4), (0, 9, 3)):
         yield Call(item, {"dtype": dtype_of(make.dtype)})
 
@@ -140,6 +143,24 @@ def _logspaces(make: Maker) -> Iterator[Call]:
 
 def _logspace(start: Any, end: Any, steps: int, base: float = 10.0, dtype: Any = None) -> Any:
     return np.logspace(start, end, steps, base=base)
+
+
+def _windows(make: Maker) -> Iterator[Call]:
+    kind = dtype_of(make.dtype)
+    for length in (1, 2, 5, 8):
+        yield call(length, dtype=kind)
+        yield call(length, periodic=False, dtype=kind)
+
+
+def _window(name: str) -> Callable[..., Any]:
+    def call(length: int, periodic: bool = True, dtype: Any = None) -> Any:
+        return signal.get_window(name, length, fftbins=periodic)
+
+    return call
+
+
+def _kaiser(length: int, periodic: bool = True, dtype: Any = None) -> Any:
+    return signal.get_window(("kaiser", 12.0), length, fftbins=periodic)
 
 
 def _eye(n: int, m: int | None = None, dtype: Any = None) -> Any:
@@ -207,8 +228,17 @@ def _cast(name: str, dtype: str) -> Row:
     def oracle(x: np.ndarray) -> np.ndarray:
         return x.real if numpy_dtype(dtype).kind in "iu" and x.dtype.kind == "c" else x
 
-    return Row(f"Tensor.{name}", oracle, samples, (*REAL, "bool"), dtype, out=False, wide=False,
-               function=False, grad=2 if dtype == "float64" else 0)
+    return Row(
+        f"Tensor.{name}",
+        oracle,
+        samples,
+        (*REAL, "bool"),
+        dtype,
+        out=False,
+        wide=False,
+        function=False,
+        grad=2 if dtype == "float64" else 0,
+    )
 
 
 def _same(x: np.ndarray, *rest: Any) -> np.ndarray:
@@ -236,32 +266,85 @@ ROWS = [
     _row("full_like", _like(0), _likes(1), result=_like_dtype, out=False, meta=True, layouts=True),
     _row("Tensor.new_zeros", _new(0), _news, out=False, function=False),
     _row("Tensor.new_ones", _new(1), _news, out=False, function=False),
-    _row("Tensor.new_full", lambda x, size, value: np.full(size, value), _new_fulls, out=False,
-         function=False),
-    _row("Tensor.new_tensor", lambda x, data: np.array(data), _new_tensors, out=False,
-         function=False),
+    _row(
+        "Tensor.new_full",
+        lambda x, size, value: np.full(size, value),
+        _new_fulls,
+        out=False,
+        function=False,
+    ),
+    _row(
+        "Tensor.new_tensor", lambda x, data: np.array(data), _new_tensors, out=False, function=False
+    ),
     _row("arange", _arange, _aranges, dtypes=REAL),
+    _row("range", _range, _ranges, dtypes=(*FLOATS, "int64")),
     _row("linspace", _linspace, _spaces, dtypes=(*FLOATS, *COMPLEX), room=2),
     _row("logspace", _logspace, _logspaces, dtypes=FLOATS, room=8),
+    _row("bartlett_window", _window("bartlett"), _windows, dtypes=FLOATS, out=False),
+    _row("blackman_window", _window("blackman"), _windows, dtypes=FLOATS, out=False),
+    _row("hamming_window", _window("hamming"), _windows, dtypes=FLOATS, out=False),
+    _row("hann_window", _window("hann"), _windows, dtypes=FLOATS, out=False),
+    _row("kaiser_window", _kaiser, _windows, dtypes=FLOATS, out=False, room=4),
     _row("eye", _eye, _typed((3,), (2, 4), (0,), (3, 0))),
-    _row("tril_indices", _triangle(np.tril_indices), _typed((3, 3), (2, 4, 1), (4, 2, -1)),
-         dtypes=("int32", "int64"), out=False),
-    _row("triu_indices", _triangle(np.triu_indices), _typed((3, 3), (2, 4, 1), (4, 2, -1)),
-         dtypes=("int32", "int64"), out=False),
+    _row(
+        "tril_indices",
+        _triangle(np.tril_indices),
+        _typed((3, 3), (2, 4, 1), (4, 2, -1)),
+        dtypes=("int32", "int64"),
+        out=False,
+    ),
+    _row(
+        "triu_indices",
+        _triangle(np.triu_indices),
+        _typed((3, 3), (2, 4, 1), (4, 2, -1)),
+        dtypes=("int32", "int64"),
+        out=False,
+    ),
     _row("tensor", _nested, _nests, out=False),
     _row("as_tensor", _nested, _nests, out=False),
     _row("asarray", _nested, _nests, out=False),
     _row("scalar_tensor", lambda s, dtype: np.array(s), _scalars, out=False),
     _row("frombuffer", _frombuffer, _bytes, dtypes=(*FLOATS, *INTS), out=False),
-    _row("Tensor.fill_diagonal_", _fill_diagonals, _diagonals, result="first", out=False,
-         layouts=True, expand=False, function=False),
-    _row("Tensor.fill_", lambda x, v: np.full_like(x, v), lambda make: [call(make(2, 3), 1)],
-         result="first", out=False, layouts=True, expand=False, aliases=("fill_",),
-         function=False),
-    _row("zero_", np.zeros_like, lambda make: [call(make(2, 3)), call(make(0))], result="first",
-         out=False, layouts=True, expand=False, method=True),
-    _row("Tensor.copy_", lambda x, y: np.broadcast_to(y, x.shape), _overwrites, result="first",
-         out=False, expand=False, function=False),
+    _row(
+        "Tensor.fill_diagonal_",
+        _fill_diagonals,
+        _diagonals,
+        result="first",
+        out=False,
+        layouts=True,
+        expand=False,
+        function=False,
+    ),
+    _row(
+        "Tensor.fill_",
+        lambda x, v: np.full_like(x, v),
+        lambda make: [call(make(2, 3), 1)],
+        result="first",
+        out=False,
+        layouts=True,
+        expand=False,
+        aliases=("fill_",),
+        function=False,
+    ),
+    _row(
+        "zero_",
+        np.zeros_like,
+        lambda make: [call(make(2, 3)), call(make(0))],
+        result="first",
+        out=False,
+        layouts=True,
+        expand=False,
+        method=True,
+    ),
+    _row(
+        "Tensor.copy_",
+        lambda x, y: np.broadcast_to(y, x.shape),
+        _overwrites,
+        result="first",
+        out=False,
+        expand=False,
+        function=False,
+    ),
     _cast("float", "float32"),
     _cast("double", "float64"),
     _cast("half", "float16"),
@@ -274,10 +357,48 @@ ROWS = [
     _cast("bool", "bool"),
     _cast("cfloat", "complex64"),
     _cast("cdouble", "complex128"),
-    Row("Tensor.type_as", _same, lambda make: [call(make(2, 3), make(1, dtype="float64"))],
-        REAL, "float64", out=False, function=False),
-    Row("Tensor.to", _same, _tos, NUMBERS[:5], "float64", out=False, function=False, grad=2,
-        device=False, meta=False),
-    Row("Tensor.cpu", _same, lambda make: [call(make(2, 3))], ALL, "first", out=False,
-        function=False, grad=2, meta=False),
+    Row(
+        "Tensor.type_as",
+        _same,
+        lambda make: [call(make(2, 3), make(1, dtype="float64"))],
+        REAL,
+        "float64",
+        out=False,
+        function=False,
+    ),
+    Row(
+        "Tensor.to",
+        _same,
+        _tos,
+        NUMBERS[:5],
+        "float64",
+        out=False,
+        function=False,
+        grad=2,
+        device=False,
+        meta=False,
+    ),
+    Row(
+        "Tensor.to_device",
+        _same,
+        lambda make: [call(make(2, 3), "cpu")],
+        ALL,
+        "first",
+        out=False,
+        function=False,
+        grad=2,
+        device=False,
+        meta=False,
+    ),
+    Row(
+        "Tensor.cpu",
+        _same,
+        lambda make: [call(make(2, 3))],
+        ALL,
+        "first",
+        out=False,
+        function=False,
+        grad=2,
+        meta=False,
+    ),
 ]

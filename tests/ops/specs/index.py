@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from ops.row import COMPLEX, FLOATS, INTS, REAL
-from ops.row import Call, Maker, Row, call
+from ops.row import COMPLEX, FLOATS, INTS, REAL, Call, Maker, Row, call
 
-DTYPES = ("float32", "float64", "uint8", "int64", "bool", "complex64")
+DTYPES = ("float32", "float64", "float16", "bfloat16", "uint8", "int64", "bool", "complex64")
 NUMERIC = (*REAL, *COMPLEX)
 
 
 def _row(name: str, oracle: Callable[..., Any], samples: Any, **more: Any) -> Row:
     settings: dict[str, Any] = {
-        "dtypes": DTYPES, "result": "first", "grad": 2, "wide": False, "expand": False,
+        "dtypes": DTYPES,
+        "result": "first",
+        "grad": 2,
+        "wide": False,
+        "expand": False,
     }
     return Row(name, oracle, samples, **(settings | more))
 
@@ -48,8 +52,9 @@ def _gathers(make: Maker) -> Iterator[Call]:
 
 
 def _gather(x: Any, dim: int, index: Any) -> Any:
-    part = x[tuple(slice(None) if d == dim % x.ndim else slice(n) for d, n in
-                   enumerate(index.shape))]
+    part = x[
+        tuple(slice(None) if d == dim % x.ndim else slice(n) for d, n in enumerate(index.shape))
+    ]
     return np.take_along_axis(part, index, axis=dim)
 
 
@@ -69,10 +74,12 @@ def _alongs(make: Maker) -> Iterator[Call]:
 def _along(x: Any, indices: Any, dim: int | None = None) -> Any:
     if dim is None:
         return x.reshape(-1)[indices]
-    shape = list(np.broadcast_shapes(
-        [1 if d == dim else n for d, n in enumerate(x.shape)],
-        [1 if d == dim else n for d, n in enumerate(indices.shape)],
-    ))
+    shape = list(
+        np.broadcast_shapes(
+            [1 if d == dim else n for d, n in enumerate(x.shape)],
+            [1 if d == dim else n for d, n in enumerate(indices.shape)],
+        )
+    )
     at = shape.copy()
     at[dim] = indices.shape[dim]
     shape[dim] = x.shape[dim]
@@ -203,8 +210,7 @@ def _index_putting(make: Maker) -> Iterator[Call]:
     yield call(make(4, 3), (_permuted(make, 3, dim=0, of=4),), make(3, 3))
     yield call(make(4, 3), (np.array([0, 2, 3]), np.array([1, 0, 2])), make(3))
     yield call(make(4, 3), (np.array([0, 2, 2]), np.array([1, 0, 0])), make(3), True)
-    yield call(make(4, 3), (make(4, dtype="bool") | np.array([True, False, False, False]),),
-               make())
+    yield call(make(4, 3), (make(4, dtype="bool") | np.array([True, False, False, False]),), make())
 
 
 def _index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
@@ -293,9 +299,7 @@ def _segments(make: Maker) -> Iterator[Call]:
 def _segment_reduce(x: Any, reduce: str, lengths: Any = None, offsets: Any = None) -> Any:
     functions = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "prod": np.prod}
     edges = offsets if offsets is not None else np.cumsum([0, *lengths])
-    return np.stack([
-        functions[reduce](x[a:b], axis=0) for a, b in zip(edges[:-1], edges[1:], strict=True)
-    ])
+    return np.stack([functions[reduce](x[a:b], axis=0) for a, b in itertools.pairwise(edges)])
 
 
 def _filled(make: Maker) -> Iterator[Call]:
@@ -311,24 +315,50 @@ ROWS = [
     _row("take_along_dim", _along, _alongs),
     _row("scatter", _scatter, _scatters, inplace=True),
     _row("scatter_add", _scatter_add, _adding, inplace=True, dtypes=NUMERIC),
-    _row("scatter_reduce", _scatter_reduce, _reducing, inplace=True, dtypes=FLOATS, grad=1,
-         wide=True, room=8),
-    _row("index_reduce", _index_reduce, _index_reducing, inplace=True, dtypes=FLOATS, grad=1,
-         wide=True, room=8),
+    _row(
+        "scatter_reduce",
+        _scatter_reduce,
+        _reducing,
+        inplace=True,
+        dtypes=FLOATS,
+        grad=1,
+        wide=True,
+        room=8,
+    ),
+    _row(
+        "index_reduce",
+        _index_reduce,
+        _index_reducing,
+        inplace=True,
+        dtypes=FLOATS,
+        grad=1,
+        wide=True,
+        room=8,
+    ),
     _row("index_add", _index_add, _index_adding, inplace=True, dtypes=NUMERIC),
     _row("index_copy", _index_copy, _index_copying, inplace=True),
     _row("index_fill", _index_fill, _index_filling, inplace=True, out=False),
-    _row("index_put", _index_put, _index_putting, inplace=True, out=False, dtypes=NUMERIC,
-         meta=False),
+    _row(
+        "index_put", _index_put, _index_putting, inplace=True, out=False, dtypes=NUMERIC, meta=False
+    ),
     _row("put", _put, _putting, inplace=True, out=False, dtypes=NUMERIC),
     _row("masked_select", _masked_select, _masks, meta=False),
-    _row("masked_scatter", _masked_scatter, _mask_scatters, inplace=True, out=False,
-         meta=False),
+    _row("masked_scatter", _masked_scatter, _mask_scatters, inplace=True, out=False, meta=False),
     _row("nonzero", _argwhere, _nonzeros, result="int64", grad=0, meta=False),
     _row("argwhere", _argwhere, _nonzeros, result="int64", grad=0, out=False, meta=False),
     _row("nonzero_static", _nonzero_static, _statics, result="int64", grad=0, meta=False),
     _row("unravel_index", _unravel, _unravels, dtypes=INTS[1:], grad=0, out=False, method=False),
-    _row("segment_reduce", _segment_reduce, _segments, dtypes=FLOATS, grad=1, out=False,
-         method=False, wide=True, room=4, meta=False),
+    _row(
+        "segment_reduce",
+        _segment_reduce,
+        _segments,
+        dtypes=FLOATS,
+        grad=1,
+        out=False,
+        method=False,
+        wide=True,
+        room=4,
+        meta=False,
+    ),
     _row("fill", lambda x, v: np.full_like(x, v), _filled, inplace=True, out=False, method=False),
 ]

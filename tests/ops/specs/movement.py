@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ops.row import ALL, COMPLEX, FLOATS, NUMBERS
-from ops.row import Call, Maker, Row, call
+from ops.row import ALL, FLOATS, Call, Maker, Row, call
 
-DTYPES = ("float32", "float64", "uint8", "int64", "bool", "complex64")
+DTYPES = ("float32", "float64", "float16", "bfloat16", "uint8", "int64", "bool", "complex64")
 BOTH = ("float64", "complex128")
 
 
@@ -77,9 +76,7 @@ def _flatten(x: np.ndarray, start_dim: int = 0, end_dim: int = -1) -> np.ndarray
 
 def _unflatten(x: np.ndarray, dim: int, sizes: Sequence[int]) -> np.ndarray:
     dim %= x.ndim
-    sizes = [
-        size if size >= 0 else x.shape[dim] // -int(np.prod(list(sizes))) for size in sizes
-    ]
+    sizes = [size if size >= 0 else x.shape[dim] // -int(np.prod(list(sizes))) for size in sizes]
     return x.reshape(*x.shape[:dim], *sizes, *x.shape[dim + 1 :])
 
 
@@ -272,8 +269,13 @@ def _vander(x: np.ndarray, N: int | None = None, increasing: bool = False) -> np
     return np.vander(x, N, increasing)
 
 
-PERMUTED = on(((2, 3), (1, 0)), ((2, 3, 4), (2, 0, 1)), ((), ()), ((0, 2), (1, 0)),
-              ((1, 2, 2, 1, 3), (4, 3, -3, 0, 1)))
+PERMUTED = on(
+    ((2, 3), (1, 0)),
+    ((2, 3, 4), (2, 0, 1)),
+    ((), ()),
+    ((0, 2), (1, 0)),
+    ((1, 2, 2, 1, 3), (4, 3, -3, 0, 1)),
+)
 SWAPPED = on(((2, 3), 0, 1), ((2, 3, 4), -1, 0), ((), 0, -1), ((0, 2), 0, 1))
 SQUEEZED = on(((1, 3, 1),), ((2, 1, 3), 1), ((2, 1, 3), -3), ((1, 2, 1), (0, 2)), ((),), ((0, 1),))
 UNSQUEEZED = on(((2, 3), 0), ((2, 3), -1), ((), 0), ((0, 2), 1))
@@ -303,43 +305,115 @@ ROWS = [
     _row("t", _t, on(((2, 3),), ((3,),), ((),))),
     _row("t_copy", _t, on(((2, 3),), ((3,),), ((),)), method=False),
     _row("adjoint", _adjoint, on(((2, 3),), ((2, 3, 2),)), grad_dtypes=BOTH),
-    _row("movedim", np.moveaxis, on(((2, 3, 4), 0, 2), ((2, 3, 4), (0, 1), (-1, 0)), ((3,), 0, 0)),
-         aliases=("moveaxis",)),
-    _row("reshape", np.reshape, on(((2, 3), (3, 2)), ((2, 3), (-1,)), ((2, 3, 2), (2, 6)), ((), ()),
-                                   ((), (1, 1)), ((0, 3), (3, 0, 2))), dtypes=ALL),
-    _row("Tensor.view", lambda x, *s: x.reshape(s), on(((2, 3), 3, 2), ((2, 3), -1), ((), 1, 1)),
-         function=False, layouts=False),
-    _row("view_copy", lambda x, *s: x.reshape(s), on(((2, 3), 3, 2), ((2, 3), -1)), method=False,
-         layouts=False),
-    _row("Tensor.view_as", lambda a, b: a.reshape(b.shape), several([(2, 3), (3, 2)]),
-         function=False, layouts=False),
-    _row("Tensor.reshape_as", lambda a, b: a.reshape(b.shape), several([(2, 3), (3, 2)]),
-         function=False),
+    _row(
+        "movedim",
+        np.moveaxis,
+        on(((2, 3, 4), 0, 2), ((2, 3, 4), (0, 1), (-1, 0)), ((3,), 0, 0)),
+        aliases=("moveaxis",),
+    ),
+    _row(
+        "reshape",
+        np.reshape,
+        on(
+            ((2, 3), (3, 2)),
+            ((2, 3), (-1,)),
+            ((2, 3, 2), (2, 6)),
+            ((), ()),
+            ((), (1, 1)),
+            ((0, 3), (3, 0, 2)),
+        ),
+        dtypes=ALL,
+    ),
+    _row(
+        "Tensor.view",
+        lambda x, *s: x.reshape(s),
+        on(((2, 3), 3, 2), ((2, 3), -1), ((), 1, 1)),
+        function=False,
+        layouts=False,
+    ),
+    _row(
+        "view_copy",
+        lambda x, *s: x.reshape(s),
+        on(((2, 3), 3, 2), ((2, 3), -1)),
+        method=False,
+        layouts=False,
+    ),
+    _row(
+        "Tensor.view_as",
+        lambda a, b: a.reshape(b.shape),
+        several([(2, 3), (3, 2)]),
+        function=False,
+        layouts=False,
+    ),
+    _row(
+        "Tensor.reshape_as",
+        lambda a, b: a.reshape(b.shape),
+        several([(2, 3), (3, 2)]),
+        function=False,
+    ),
+    _row("Tensor.transpose_", _swapped, SWAPPED, function=False, grad=0),
+    _row("Tensor.swapaxes_", _swapped, SWAPPED, function=False, grad=0),
+    _row("Tensor.swapdims_", _swapped, SWAPPED, function=False, grad=0),
+    _row("Tensor.t_", _t, on(((2, 3),), ((3,),)), function=False, grad=0),
+    _row("Tensor.squeeze_", _squeeze, SQUEEZED, function=False, grad=0),
+    _row("Tensor.unsqueeze_", np.expand_dims, UNSQUEEZED, function=False, grad=0),
+    _row("Tensor.as_strided_", _strided, STRIDED, function=False, grad=0, layouts=False),
+    _row("Tensor.detach_", np.copy, on(((2, 3),), ((),)), function=False, grad=0),
     _row("flatten", _flatten, on(((2, 3),), ((2, 3, 2), 1), ((2, 3, 2), 0, 1), ((),), ((2, 0),))),
     _row("ravel", np.ravel, on(((2, 3),), ((),), ((0, 2),), ((2, 3, 2),))),
-    _row("unflatten", _unflatten, on(((6,), 0, (2, 3)), ((2, 6), 1, (3, -1)), ((2, 4), -1, (2, 2)))),
+    _row(
+        "unflatten", _unflatten, on(((6,), 0, (2, 3)), ((2, 6), 1, (3, -1)), ((2, 4), -1, (2, 2)))
+    ),
     _row("squeeze", _squeeze, SQUEEZED),
     _row("squeeze_copy", _squeeze, SQUEEZED, method=False),
     _row("unsqueeze", np.expand_dims, UNSQUEEZED),
     _row("unsqueeze_copy", np.expand_dims, UNSQUEEZED, method=False),
     _row("broadcast_to", np.broadcast_to, EXPANDED),
-    _row("Tensor.expand", lambda x, *s: np.broadcast_to(x, [n if n >= 0 else m for n, m in zip(
-        s, (0,) * (len(s) - x.ndim) + x.shape, strict=True)]),
-        on(((1, 3), 2, 3), ((1, 3), 2, -1), ((3,), 2, 1, 3), ((), 4)), function=False),
-    _row("expand_copy", lambda x, *s: np.broadcast_to(x, s), on(((1, 3), 2, 3), ((3,), 2, 1, 3)),
-         method=False),
-    _row("Tensor.expand_as", lambda a, b: np.broadcast_to(a, b.shape), several([(1, 3), (2, 3)]),
-         function=False),
-    _row("broadcast_tensors", lambda *x: list(np.broadcast_arrays(*x)),
-         several([(2, 1), (3,)], [(2,), (2,)], [(), (3,), (2, 1)]), method=False),
+    _row(
+        "Tensor.expand",
+        lambda x, *s: np.broadcast_to(
+            x,
+            [
+                n if n >= 0 else m
+                for n, m in zip(s, (0,) * (len(s) - x.ndim) + x.shape, strict=True)
+            ],
+        ),
+        on(((1, 3), 2, 3), ((1, 3), 2, -1), ((3,), 2, 1, 3), ((), 4)),
+        function=False,
+    ),
+    _row(
+        "expand_copy",
+        lambda x, *s: np.broadcast_to(x, s),
+        on(((1, 3), 2, 3), ((3,), 2, 1, 3)),
+        method=False,
+    ),
+    _row(
+        "Tensor.expand_as",
+        lambda a, b: np.broadcast_to(a, b.shape),
+        several([(1, 3), (2, 3)]),
+        function=False,
+    ),
+    _row(
+        "broadcast_tensors",
+        lambda *x: list(np.broadcast_arrays(*x)),
+        several([(2, 1), (3,)], [(2,), (2,)], [(), (3,), (2, 1)]),
+        method=False,
+    ),
     _row("flip", np.flip, on(((5,), (0,)), ((2, 3), (0, 1)), ((2, 3, 2), (-1,)), ((0, 2), (0,)))),
     _row("fliplr", np.fliplr, on(((2, 3),), ((2, 3, 2),))),
     _row("flipud", np.flipud, on(((2, 3),), ((4,),))),
-    _row("roll", _roll, on(((5,), 2), ((2, 3), 1), ((2, 3), 1, 1), ((2, 3), (1, -1), (0, 1)),
-                           ((0, 2), 1, 1))),
+    _row(
+        "roll",
+        _roll,
+        on(((5,), 2), ((2, 3), 1), ((2, 3), 1, 1), ((2, 3), (1, -1), (0, 1)), ((0, 2), 1, 1)),
+    ),
     _row("rot90", np.rot90, on(((2, 3),), ((2, 3), 2), ((2, 3, 2), -1, (1, 2)), ((2, 3), 4))),
-    _row("Tensor.repeat", _repeat, on(((2, 3), 2, 1), ((3,), 2, 2), ((), 3), ((2, 3), 0, 1)),
-         function=False),
+    _row(
+        "Tensor.repeat",
+        _repeat,
+        on(((2, 3), 2, 1), ((3,), 2, 2), ((), 3), ((2, 3), 0, 1)),
+        function=False,
+    ),
     _row("tile", _tile, on(((2, 3), (2,)), ((3,), (2, 2)), ((), (3,)), ((2, 3), (1, 2)))),
     _row("repeat_interleave", _repeat_interleave, _repeats, expand=False, meta=False),
     _row("diagonal", _diagonal, DIAGONALS),
@@ -347,10 +421,20 @@ ROWS = [
     _row("diag", _diag, on(((3,),), ((3,), 1), ((3, 4),), ((3, 4), -1)), out=True),
     _row("diagflat", lambda x, offset=0: np.diagflat(x, offset), on(((3,),), ((2, 2), 1), ((),))),
     _row("diag_embed", _diag_embed, on(((3,),), ((2, 3), 1), ((2, 3), -1, 0, 2))),
-    _row("tril", lambda x, diagonal=0: np.tril(x, diagonal),
-         on(((3, 3),), ((3, 4), 1), ((2, 4, 3), -1), ((0, 3),)), out=True, inplace=True),
-    _row("triu", lambda x, diagonal=0: np.triu(x, diagonal),
-         on(((3, 3),), ((3, 4), 1), ((2, 4, 3), -1), ((0, 3),)), out=True, inplace=True),
+    _row(
+        "tril",
+        lambda x, diagonal=0: np.tril(x, diagonal),
+        on(((3, 3),), ((3, 4), 1), ((2, 4, 3), -1), ((0, 3),)),
+        out=True,
+        inplace=True,
+    ),
+    _row(
+        "triu",
+        lambda x, diagonal=0: np.triu(x, diagonal),
+        on(((3, 3),), ((3, 4), 1), ((2, 4, 3), -1), ((0, 3),)),
+        out=True,
+        inplace=True,
+    ),
     _row("Tensor.unfold", _unfold, WINDOWS, function=False),
     _row("unfold_copy", _unfold, WINDOWS, method=False),
     _row("as_strided", _strided, STRIDED, layouts=False),
@@ -374,30 +458,75 @@ ROWS = [
     _row("hsplit", np.hsplit, on(((2, 4), 2), ((5,), [2, 3]))),
     _row("vsplit", np.vsplit, on(((4, 2), 2), ((5, 1), [2, 3]))),
     _row("dsplit", np.dsplit, on(((1, 2, 4), 2), ((1, 1, 5), [2, 3]))),
-    _row("cat", lambda x, dim=0: np.concatenate(x, dim),
-         listed(([(2, 3), (1, 3)],), ([(2, 3), (2, 2), (2, 1)], 1), ([(0, 3), (2, 3)],),
-                ([(2,), (3,)], {"dim": -1})), out=True, method=False, dtypes=ALL,
-         aliases=("concat", "concatenate")),
-    _row("stack", lambda x, dim=0: np.stack(x, dim),
-         listed(([(2, 3), (2, 3)],), ([(2,), (2,), (2,)], 1), ([(), ()],), ([(0,), (0,)], -1)),
-         out=True, method=False),
-    _row("hstack", np.hstack, listed(([(2,), (3,)],), ([(2, 3), (2, 1)],), ([(), ()],)), out=True,
-         method=False),
-    _row("vstack", np.vstack, listed(([(3,), (3,)],), ([(2, 3), (1, 3)],), ([(), ()],)), out=True,
-         method=False, aliases=("row_stack",)),
-    _row("dstack", np.dstack, listed(([(3,), (3,)],), ([(2, 3), (2, 3)],)), out=True,
-         method=False),
-    _row("column_stack", np.column_stack, listed(([(3,), (3,)],), ([(2, 3), (2, 1)],)), out=True,
-         method=False),
-    _row("block_diag", _block_diag, several([(2, 3), (1, 2)], [(3,), (2, 2)], [(), (2, 1)]),
-         method=False),
-    _row("cartesian_prod", _cartesian, several([(2,), (3,)], [(2,), (1,), (2,)], [(3,)]),
-         method=False),
+    _row(
+        "cat",
+        lambda x, dim=0: np.concatenate(x, dim),
+        listed(
+            ([(2, 3), (1, 3)],),
+            ([(2, 3), (2, 2), (2, 1)], 1),
+            ([(0, 3), (2, 3)],),
+            ([(2,), (3,)], {"dim": -1}),
+        ),
+        out=True,
+        method=False,
+        dtypes=ALL,
+        aliases=("concat", "concatenate"),
+    ),
+    _row(
+        "stack",
+        lambda x, dim=0: np.stack(x, dim),
+        listed(([(2, 3), (2, 3)],), ([(2,), (2,), (2,)], 1), ([(), ()],), ([(0,), (0,)], -1)),
+        out=True,
+        method=False,
+    ),
+    _row(
+        "hstack",
+        np.hstack,
+        listed(([(2,), (3,)],), ([(2, 3), (2, 1)],), ([(), ()],)),
+        out=True,
+        method=False,
+    ),
+    _row(
+        "vstack",
+        np.vstack,
+        listed(([(3,), (3,)],), ([(2, 3), (1, 3)],), ([(), ()],)),
+        out=True,
+        method=False,
+        aliases=("row_stack",),
+    ),
+    _row("dstack", np.dstack, listed(([(3,), (3,)],), ([(2, 3), (2, 3)],)), out=True, method=False),
+    _row(
+        "column_stack",
+        np.column_stack,
+        listed(([(3,), (3,)],), ([(2, 3), (2, 1)],)),
+        out=True,
+        method=False,
+    ),
+    _row(
+        "block_diag",
+        _block_diag,
+        several([(2, 3), (1, 2)], [(3,), (2, 2)], [(), (2, 1)]),
+        method=False,
+    ),
+    _row(
+        "cartesian_prod",
+        _cartesian,
+        several([(2,), (3,)], [(2,), (1,), (2,)], [(3,)]),
+        method=False,
+    ),
     _row("combinations", _combinations, on(((4,),), ((4,), 3), ((3,), 2, True), ((2,), 3))),
     _row("meshgrid", _meshgrid, _meshgrids, method=False),
     _row("atleast_1d", _each(np.atleast_1d), several([()], [(2,)], [(), (2, 3)]), method=False),
     _row("atleast_2d", _each(np.atleast_2d), several([()], [(2,)], [(), (2, 3)]), method=False),
     _row("atleast_3d", _each(np.atleast_3d), several([()], [(2,)], [(), (2, 3)]), method=False),
-    _row("vander", _vander, on(((4,),), ((3,), 2), ((3,), {"increasing": True})), method=False,
-         dtypes=(*FLOATS, "int64"), result=lambda call, dtype: dtype, wide=True, room=8),
+    _row(
+        "vander",
+        _vander,
+        on(((4,),), ((3,), 2), ((3,), {"increasing": True})),
+        method=False,
+        dtypes=(*FLOATS, "int64"),
+        result=lambda call, dtype: dtype,
+        wide=True,
+        room=8,
+    ),
 ]

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ops.row import BOOL, FLOATS, INTS, REAL
-from ops.row import Call, Maker, Row, call
+from ops.row import BOOL, FLOATS, INTS, REAL, Call, Maker, Row, call
 from ops.specs.reduce import distinct
 
 PAIR = ("first", "int64")
@@ -87,7 +86,10 @@ def _uniques(make: Maker) -> Iterator[Call]:
 
 
 def _unique(
-    x: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+    x: Any,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
     values, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, axis=dim)
@@ -223,18 +225,60 @@ ROWS = [
     Row("msort", lambda x: np.sort(x, 0), _msorts, REAL, "first", grad=2, wide=False),
     Row("topk", _topk, _topks, REAL, PAIR, grad=2, expand=False, wide=False),
     Row("kthvalue", _kth, _kths, REAL, PAIR, grad=2, expand=False, wide=False),
-    Row("unique", _unique, _uniques, (*REAL, *BOOL), ("first", "int64", "int64"), out=False,
-        wide=False, meta=False),
-    Row("unique_consecutive", _consecutive, _consecutives, (*REAL, *BOOL),
-        ("first", "int64", "int64"), out=False, wide=False, meta=False),
-    Row("searchsorted", _search, _searches, REAL, _place_dtype, wide=False, method=False,
-        expand=False),
-    Row("bucketize", _bucketize, _buckets, REAL, _place_dtype, wide=False, method=False,
-        expand=False),
+    Row(
+        "unique",
+        _unique,
+        _uniques,
+        (*REAL, *BOOL),
+        ("first", "int64", "int64"),
+        out=False,
+        wide=False,
+        meta=False,
+    ),
+    Row(
+        "unique_consecutive",
+        _consecutive,
+        _consecutives,
+        (*REAL, *BOOL),
+        ("first", "int64", "int64"),
+        out=False,
+        wide=False,
+        meta=False,
+    ),
+    Row(
+        "searchsorted",
+        _search,
+        _searches,
+        REAL,
+        _place_dtype,
+        wide=False,
+        method=False,
+        expand=False,
+    ),
+    Row(
+        "bucketize",
+        _bucketize,
+        _buckets,
+        REAL,
+        _place_dtype,
+        wide=False,
+        method=False,
+        expand=False,
+    ),
     Row("isin", np.isin, _memberships, REAL, "bool", out=False, method=False, wide=False),
     Row("bincount", _bincount, _bincounts, INTS, _count_dtype, out=False, meta=False),
     Row("histc", _histc, _histcs, FLOATS, "first", meta=False, expand=False),
     Row("histogram", _histogram, _histograms, FLOATS, "first", expand=False, meta=False, room=4),
-    Row("histogramdd", _histogramdd, _grids, FLOATS, "first", out=False, method=False,
-        expand=False, meta=False, room=4),
+    Row(
+        "histogramdd",
+        _histogramdd,
+        _grids,
+        FLOATS,
+        "first",
+        out=False,
+        method=False,
+        expand=False,
+        meta=False,
+        room=4,
+    ),
 ]

@@ -9,8 +9,21 @@ import numpy as np
 from helpers import real_of
 from scipy import special
 
-from ops.row import ALL, BOOL, COMPLEX, FLOATS, HALVES, INTS, NUMBERS, REAL
-from ops.row import Call, Maker, Row, call, unary
+from ops.row import (
+    ALL,
+    BOOL,
+    COMPLEX,
+    FLOATS,
+    HALVES,
+    INTS,
+    NUMBERS,
+    REAL,
+    Call,
+    Maker,
+    Row,
+    call,
+    unary,
+)
 
 WITH_HALVES = (*REAL, *BOOL, *HALVES)
 
@@ -90,7 +103,7 @@ def _round(x: np.ndarray, decimals: int = 0) -> np.ndarray:
 def _rounded(make: Maker) -> Iterator[Call]:
     yield from unary()(make)
     if make.is_float:
-        yield call(np.array([0.5, 1.5, 2.5, -0.5, -1.5], make.numpy))
+        yield Call((np.array([0.5, 1.5, 2.5, -0.5, -1.5], make.numpy),), extreme=True)
         yield call(make(3, 2, low=-30, high=30), decimals=1)
         yield call(make(3, 2, low=-30, high=30), decimals=-1)
 
@@ -135,6 +148,37 @@ def _polygamma(make: Maker) -> Iterator[Call]:
     for n in (0, 1, 2, 3):
         yield call(n, make(2, 3, low=0.5, high=6))
     yield call(1, make(0))
+
+
+def _polygamma_methods(make: Maker) -> Iterator[Call]:
+    for item in _polygamma(make):
+        yield call(*reversed(item.args))
+
+
+def _degrees(make: Maker) -> Iterator[Call]:
+    for n in (0, 1, 2, 5):
+        yield call(make(2, 3, low=0.05, high=0.95), n)
+    yield call(make(2, 1, low=0.05, high=0.95), np.arange(4))
+    yield call(make(0), 2)
+
+
+def _third(x: np.ndarray, n: Any) -> np.ndarray:
+    """The polynomial of the third kind, by its angle."""
+    angle = np.arccos(x)
+    return np.cos((n + 0.5) * angle) / np.cos(angle / 2)
+
+
+def _fourth(x: np.ndarray, n: Any) -> np.ndarray:
+    angle = np.arccos(x)
+    return np.sin((n + 0.5) * angle) / np.sin(angle / 2)
+
+
+def _chebyshev(name: str, oracle: Callable[..., Any], shifted: bool) -> Row:
+    def of(x: np.ndarray, n: Any) -> np.ndarray:
+        return oracle(2 * x - 1 if shifted else x, n)
+
+    name = f"special.{'shifted_' if shifted else ''}chebyshev_polynomial_{name}"
+    return Row(name, of, _degrees, FLOATS, "first", grad=2, method=False, room=64, meta=False)
 
 
 def _softmaxes(make: Maker) -> Iterator[Call]:
@@ -223,6 +267,10 @@ def _i0(x: np.ndarray) -> np.ndarray:
 
 
 ROWS = [
+    _chebyshev("v", _third, False),
+    _chebyshev("w", _fourth, False),
+    _chebyshev("v", _third, True),
+    _chebyshev("w", _fourth, True),
     _float("exp", np.exp),
     _float("exp2", np.exp2, complex=False),
     _float("expm1", np.expm1),
@@ -252,26 +300,74 @@ ROWS = [
     _float("erfinv", special.erfinv, -0.95, 0.95, complex=False, aliases=("special.erfinv",)),
     _float("lgamma", _lgamma, 0.2, 6, complex=False, aliases=("special.gammaln",), room=4),
     _float(
-        "digamma", special.psi, 0.2, 6, complex=False, room=8, extremes=False,
+        "digamma",
+        special.psi,
+        0.2,
+        6,
+        complex=False,
+        room=8,
+        extremes=False,
         aliases=("special.digamma", "special.psi"),
     ),
     _float("i0", _i0, complex=False, room=4, aliases=("special.i0",)),
     _float("deg2rad", np.deg2rad, complex=False),
     _float("rad2deg", np.rad2deg, complex=False),
     Row(
-        "logit", _logit, _logits, WITH_HALVES, "float", grad=2, inplace=True,
-        aliases=("special.logit",), room=2,
+        "logit",
+        _logit,
+        _logits,
+        WITH_HALVES,
+        "float",
+        grad=2,
+        inplace=True,
+        aliases=("special.logit",),
+        room=2,
     ),
     Row(
-        "mvlgamma", special.multigammaln, _mvlgamma, REAL, "float", grad=2, inplace=True, room=8,
+        "mvlgamma",
+        special.multigammaln,
+        _mvlgamma,
+        REAL,
+        "float",
+        grad=2,
+        inplace=True,
+        room=8,
         aliases=("special.multigammaln",),
     ),
     Row(
-        "polygamma", special.polygamma, _polygamma, FLOATS, "promoted", grad=2, inplace=False,
-        room=20, method=False, aliases=("special.polygamma",),
+        "Tensor.polygamma",
+        lambda x, n: special.polygamma(n, x),
+        _polygamma_methods,
+        FLOATS,
+        grad=2,
+        inplace=True,
+        out=False,
+        room=20,
+        function=False,
     ),
-    Row("abs", np.abs, unary(), ALL, "real", grad=1, inplace=True, aliases=("absolute",),
-        grad_dtypes=("float64", "complex128")),
+    Row(
+        "polygamma",
+        special.polygamma,
+        _polygamma,
+        FLOATS,
+        "promoted",
+        grad=2,
+        inplace=False,
+        room=20,
+        method=False,
+        aliases=("special.polygamma",),
+    ),
+    Row(
+        "abs",
+        np.abs,
+        unary(),
+        ALL,
+        "real",
+        grad=1,
+        inplace=True,
+        aliases=("absolute",),
+        grad_dtypes=("float64", "complex128"),
+    ),
     _same("neg", np.negative, NUMBERS, grad=2, inplace=True, aliases=("negative",)),
     _same("positive", np.positive, NUMBERS, grad=2, out=False),
     _same("sign", _sign, (*REAL, *BOOL), inplace=True),
@@ -282,7 +378,13 @@ ROWS = [
     _same("trunc", np.trunc, (*REAL, *HALVES), inplace=True, aliases=("fix",)),
     _same("frac", lambda x: x - np.trunc(x), FLOATS, inplace=True),
     Row(
-        "round", _round, _rounded, (*REAL, *HALVES), "first", grad=1, inplace=True,
+        "round",
+        _round,
+        _rounded,
+        (*REAL, *HALVES),
+        "first",
+        grad=1,
+        inplace=True,
         aliases=("special.round",),
     ),
     _same("relu", lambda x: np.maximum(x, 0), (*REAL, *HALVES), inplace=True),
@@ -290,41 +392,115 @@ ROWS = [
     Row("celu", _celu, _alphas, FLOATS, "first", grad=2, out=False, method=False),
     Row("hardshrink", _hardshrink, _hardshrinks, FLOATS, "first", grad=1),
     Row(
-        "threshold", lambda x, t, v: np.where(x <= t, v, x), _threshold, REAL, "first",
-        grad=1, method=False,
+        "threshold",
+        lambda x, t, v: np.where(x <= t, v, x),
+        _threshold,
+        REAL,
+        "first",
+        grad=1,
+        method=False,
     ),
     Row(
-        "softmax", lambda x, dim: special.softmax(x, axis=dim) if x.size else x, _softmaxes,
-        (*FLOATS, *HALVES), "first", grad=2, out=False, expand=False,
+        "softmax",
+        lambda x, dim: special.softmax(x, axis=dim) if x.size else x,
+        _softmaxes,
+        (*FLOATS, *HALVES),
+        "first",
+        grad=2,
+        out=False,
+        expand=False,
     ),
     Row(
-        "log_softmax", lambda x, dim: special.log_softmax(x, axis=dim) if x.size else x,
-        _softmaxes, (*FLOATS, *HALVES), "first", grad=2, out=False, expand=False, room=2,
+        "log_softmax",
+        lambda x, dim: special.log_softmax(x, axis=dim) if x.size else x,
+        _softmaxes,
+        (*FLOATS, *HALVES),
+        "first",
+        grad=2,
+        out=False,
+        expand=False,
+        room=2,
     ),
     _same("bitwise_not", np.invert, (*INTS, *BOOL), grad=0, inplace=True),
     Row("logical_not", np.logical_not, unary(), ALL, "bool", inplace=True),
     Row("nan_to_num", _nan_to_num, _with_nans, (*REAL, *BOOL), "first", grad=1, inplace=True),
     Row(
-        "frexp", _frexp, unary(), FLOATS, ("first", "int32"), wide=False, grad=0,
+        "frexp",
+        _frexp,
+        unary(),
+        FLOATS,
+        ("first", "int32"),
+        wide=False,
+        grad=0,
+        meta=False,
     ),
-    Row("angle", _angle, unary(), ALL, _angle_dtype, grad=1,
-        grad_dtypes=("float64", "complex128")),
-    Row("conj", np.conj, unary(), NUMBERS, "first", grad=2, out=False,
-        grad_dtypes=("float64", "complex128")),
-    Row("conj_physical", np.conj, unary(), NUMBERS, "first", grad=2, inplace=True,
-        grad_dtypes=("float64", "complex128")),
+    Row("angle", _angle, unary(), ALL, _angle_dtype, grad=1, grad_dtypes=("float64", "complex128")),
+    Row(
+        "conj",
+        np.conj,
+        unary(),
+        NUMBERS,
+        "first",
+        grad=2,
+        out=False,
+        grad_dtypes=("float64", "complex128"),
+    ),
+    Row(
+        "conj_physical",
+        np.conj,
+        unary(),
+        NUMBERS,
+        "first",
+        grad=2,
+        inplace=True,
+        grad_dtypes=("float64", "complex128"),
+    ),
     Row("resolve_conj", np.positive, unary(), NUMBERS, "first", grad=2, out=False),
     Row("resolve_neg", np.positive, unary(), NUMBERS, "first", grad=2, out=False),
-    Row("real", np.real, unary(), (*REAL, *COMPLEX), _whole_to_half, grad=2, out=False,
+    Row(
+        "real",
+        np.real,
+        unary(),
+        (*REAL, *COMPLEX),
+        _whole_to_half,
+        grad=2,
+        out=False,
         method=False,
-        grad_dtypes=("float64", "complex128")),
-    Row("imag", np.imag, unary(), COMPLEX, _whole_to_half, grad=2, out=False,
+        grad_dtypes=("float64", "complex128"),
+    ),
+    Row(
+        "imag",
+        np.imag,
+        unary(),
+        COMPLEX,
+        _whole_to_half,
+        grad=2,
+        out=False,
         method=False,
-        grad_dtypes=("complex128",)),
-    Row("view_as_real", _to_real, unary(), COMPLEX, _whole_to_half, grad=2, out=False,
-        method=False, grad_dtypes=("complex128",)),
-    Row("view_as_complex", _to_complex, _real_pairs, FLOATS, _half_to_whole, grad=2, out=False,
-        method=False, layouts=False),
+        grad_dtypes=("complex128",),
+    ),
+    Row(
+        "view_as_real",
+        _to_real,
+        unary(),
+        COMPLEX,
+        _whole_to_half,
+        grad=2,
+        out=False,
+        method=False,
+        grad_dtypes=("complex128",),
+    ),
+    Row(
+        "view_as_complex",
+        _to_complex,
+        _real_pairs,
+        FLOATS,
+        _half_to_whole,
+        grad=2,
+        out=False,
+        method=False,
+        layouts=False,
+    ),
     _predicate("isnan", np.isnan, ALL),
     _predicate("isinf", np.isinf, ALL),
     _predicate("isfinite", np.isfinite, ALL),

@@ -116,7 +116,8 @@ fn integral(end: f64, f: impl Fn(f64) -> f64) -> f64 {
     PANELS
         .windows(2)
         .map(|panel| {
-            let (middle, half) = (end * (panel[0] + panel[1]) / 2.0, end * (panel[1] - panel[0]) / 2.0);
+            let (middle, half) =
+                (end * (panel[0] + panel[1]) / 2.0, end * (panel[1] - panel[0]) / 2.0);
             half * rule.iter().map(|(node, weight)| weight * f(middle + half * node)).sum::<f64>()
         })
         .sum()
@@ -134,7 +135,8 @@ fn legendre() -> &'static [(f64, f64); NODES] {
                 let (mut before, mut value) = (1.0, x);
                 for k in 2..=NODES {
                     let k = k as f64;
-                    (before, value) = (value, ((2.0 * k - 1.0) * x * value - (k - 1.0) * before) / k);
+                    (before, value) =
+                        (value, ((2.0 * k - 1.0) * x * value - (k - 1.0) * before) / k);
                 }
                 slope = n * (x * value - before) / (x * x - 1.0);
                 let step = value / slope;

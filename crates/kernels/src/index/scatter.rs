@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gather::{fits, one_dim};
 use super::{Arithmetic, along, at_least_one_dim, check, still, write};
-use crate::{Dims, Element, Error, Result, Strided, StridedMut, Strides};
+use crate::{Dims, Element, Error, Result, Strided, StridedMut};
 
 /// How scattered elements combine with what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,16 +29,6 @@ pub fn scatter<T: Element>(
     source: &Strided<T>,
 ) -> Result<()> {
     spread(&target, dim, index, source, |_, new| new)
-}
-
-/// As [`scatter`], of one value.
-pub fn scatter_fill<T: Element>(
-    target: StridedMut<T>,
-    dim: usize,
-    index: &Strided<i64>,
-    value: T,
-) -> Result<()> {
-    scatter(target, dim, index, &everywhere(&[value], index.shape, &zeros(index.shape)))
 }
 
 /// As [`scatter`], but what is there counts too: `Add` is `scatter_add`.
@@ -71,56 +61,6 @@ pub fn index_add<T: Arithmetic>(
         return slices(&target, dim, index, source, T::plus);
     }
     slices(&target, dim, index, source, |old, new| old.plus(alpha.times(new)))
-}
-
-/// Combines the slices of `source` along `dim` with the slices of `target` the one-dimensional index
-/// names.
-pub fn index_reduce<T: Arithmetic>(
-    target: StridedMut<T>,
-    dim: usize,
-    index: &Strided<i64>,
-    source: &Strided<T>,
-    kind: ScatterReduce,
-) -> Result<()> {
-    ordered::<T>("index_reduce", kind)?;
-    match kind {
-        ScatterReduce::Add => slices(&target, dim, index, source, T::plus),
-        ScatterReduce::Mul => slices(&target, dim, index, source, T::times),
-        ScatterReduce::Min => slices(&target, dim, index, source, T::least),
-        ScatterReduce::Max => slices(&target, dim, index, source, T::greatest),
-    }
-}
-
-/// Replaces the slices of `target` along `dim` that the one-dimensional index names by those of
-/// `source`; the last of several stands.
-pub fn index_copy<T: Element>(
-    target: StridedMut<T>,
-    dim: usize,
-    index: &Strided<i64>,
-    source: &Strided<T>,
-) -> Result<()> {
-    slices(&target, dim, index, source, |_, new| new)
-}
-
-/// Fills the slices of `target` along `dim` that the one-dimensional index names with one value.
-pub fn index_fill<T: Element>(
-    target: StridedMut<T>,
-    dim: usize,
-    index: &Strided<i64>,
-    value: T,
-) -> Result<()> {
-    let (mut shape, _) = at_least_one_dim(target.shape, target.strides);
-    shape[dim] = one_dim(index).0;
-    index_copy(target, dim, index, &everywhere(&[value], &shape, &zeros(&shape)))
-}
-
-/// A view that shows one value in every place.
-fn everywhere<'a, T>(value: &'a [T; 1], shape: &'a [usize], zeros: &'a Strides) -> Strided<'a, T> {
-    Strided { data: value, shape, strides: zeros, offset: 0 }
-}
-
-fn zeros(shape: &[usize]) -> Strides {
-    Strides::from_elem(0, shape.len())
 }
 
 fn ordered<T: Arithmetic>(op: &str, kind: ScatterReduce) -> Result<()> {

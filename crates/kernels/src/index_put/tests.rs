@@ -1,6 +1,7 @@
 use std::marker::PhantomData;
 
 use super::*;
+use crate::Error;
 
 fn view<'a, T>(data: &'a [T], shape: &'a [usize], strides: &'a [isize]) -> Strided<'a, T> {
     Strided { data, shape, strides, offset: 0 }
@@ -102,26 +103,4 @@ fn large_lookups_agree_with_the_plain_loop() {
         }
     }
     assert_eq!(sum, expected);
-}
-
-#[test]
-fn masks_fill_and_scatter() {
-    let mask = [1u8, 0, 1];
-    let rows = view(&mask, &[2, 3], &[0, 1]);
-    let mut out = [0i64; 6];
-    masked_fill(target(&mut out, &[2, 3], &[3, 1]), &rows, 5);
-    assert_eq!(out, [5, 0, 5, 5, 0, 5]);
-    let mut out = [0i64; 6];
-    masked_scatter(target(&mut out, &[2, 3], &[3, 1]), &rows, &[1, 2, 3, 4, 9]).unwrap();
-    assert_eq!(out, [1, 0, 2, 3, 0, 4]);
-    // A transposed target is filled in its own row-major order.
-    let mut out = [0i64; 6];
-    masked_scatter(target(&mut out, &[2, 3], &[1, 2]), &rows, &[1, 2, 3, 4]).unwrap();
-    assert_eq!(out, [1, 3, 0, 0, 2, 4]);
-    let before = out;
-    assert!(masked_scatter(target(&mut out, &[2, 3], &[3, 1]), &rows, &[9, 9, 9]).is_err());
-    assert_eq!(out, before);
-    let mut flat = [1.0f32, 2.0, 3.0];
-    masked_fill(target(&mut flat, &[3], &[1]), &view(&mask, &[3], &[1]), f32::NAN);
-    assert!(flat[0].is_nan() && flat[1] == 2.0 && flat[2].is_nan());
 }

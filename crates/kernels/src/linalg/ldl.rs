@@ -1,6 +1,6 @@
 //! Factorisation of symmetric and Hermitian matrices that need not be definite.
 
-use num_traits::{Float, NumCast, One, Zero};
+use num_traits::{Float, NumCast, Zero};
 
 use super::LinalgElement;
 use super::batch::{Matrices, Out, each_alone};
@@ -28,17 +28,18 @@ pub fn ldl_factor<T: LinalgElement>(a: Strided<T>, hermitian: bool) -> LdlFactor
     let mut info = vec![0; a.count];
     let (ld_out, pivots_out) = (Out::new(&mut ld, n * n), Out::new(&mut pivots, n));
     let outputs = (ld_out, pivots_out, Out::new(&mut info, 1));
-    let done = each_alone(a.count, n * n * n / 3, outputs, |range, (mut ld, mut pivots, mut info)| {
-        for (i, batch) in range.enumerate() {
-            let data = ld.of(i);
-            a.copy_rows(batch, data);
-            for row in 0..n {
-                data[row * n + row + 1..(row + 1) * n].fill(T::zero());
+    let done =
+        each_alone(a.count, n * n * n / 3, outputs, |range, (mut ld, mut pivots, mut info)| {
+            for (i, batch) in range.enumerate() {
+                let data = ld.of(i);
+                a.copy_rows(batch, data);
+                for row in 0..n {
+                    data[row * n + row + 1..(row + 1) * n].fill(T::zero());
+                }
+                info.of(i)[0] = Square { data, n, hermitian }.factor(pivots.of(i)) as i32;
             }
-            info.of(i)[0] = Square { data, n, hermitian }.factor(pivots.of(i)) as i32;
-        }
-        Ok(())
-    });
+            Ok(())
+        });
     debug_assert!(done.is_ok());
     LdlFactors { ld, pivots, info }
 }

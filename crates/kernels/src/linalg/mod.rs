@@ -2,12 +2,13 @@
 //!
 //! Inputs are views of shape `(*batch, rows, columns)` with any strides; outputs are row-major.
 //! Matrices are factored one by one, on several threads where there are many of them; where they
-//! are few and large, products and the factorisations made of products use several threads inside. Functions of several matrices expect equal batch
-//! dimensions. Signs and phases follow LAPACK wherever a decomposition leaves them open and LAPACK
-//! defines them.
+//! are few and large, products and the factorisations made of products use several threads inside.
+//! Functions of several matrices expect equal batch dimensions. Signs and phases follow LAPACK
+//! wherever a decomposition leaves them open and LAPACK defines them.
 
 mod batch;
 mod cholesky;
+mod distance;
 mod eigen;
 mod element;
 mod engine;
@@ -20,6 +21,7 @@ mod solve;
 mod svd;
 
 pub use cholesky::{cholesky, cholesky_ex, cholesky_solve};
+pub use distance::cdist;
 pub use eigen::{eig, eigh, eigvals, eigvalsh};
 pub use element::LinalgElement;
 pub use ldl::{LdlFactors, ldl_factor, ldl_solve};

@@ -181,7 +181,15 @@ fn reflect<T: LinalgElement>(x: &mut [T]) -> T {
 /// The Euclidean norm, safe from overflow and underflow.
 fn norm<T: LinalgElement>(x: &[T]) -> T::Real {
     let sum = |scale: T::Real| {
-        x.iter().fold(T::Real::zero(), |sum, &value| sum + value.scaled(scale).modulus_squared())
+        let mut sums = [T::Real::zero(); LANES];
+        let (chunks, rest) = x.as_chunks::<LANES>();
+        for chunk in chunks {
+            for (sum, value) in sums.iter_mut().zip(chunk) {
+                *sum += value.scaled(scale).modulus_squared();
+            }
+        }
+        let rest = rest.iter().map(|value| value.scaled(scale).modulus_squared());
+        sums.into_iter().chain(rest).fold(T::Real::zero(), |sum, part| sum + part)
     };
     let plain = sum(T::Real::one());
     let safe = T::Real::min_positive_value() / T::Real::epsilon();
@@ -195,14 +203,29 @@ fn norm<T: LinalgElement>(x: &[T]) -> T::Real {
     sum(largest.recip()).sqrt() * largest
 }
 
+/// How many sums run side by side: one alone would wait for itself at every addition.
+const LANES: usize = 16;
+
+/// The sum of the products of the conjugates of `a` and of `b`.
+fn dot<T: LinalgElement>(a: &[T], b: &[T]) -> T {
+    let mut sums = [T::zero(); LANES];
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    for (a, b) in a.iter().zip(b) {
+        for (sum, (&a, &b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a.conjugate() * b;
+        }
+    }
+    let rest = a_rest.iter().zip(b_rest).map(|(&a, &b)| a.conjugate() * b);
+    sums.into_iter().chain(rest).fold(T::zero(), |sum, part| sum + part)
+}
+
 /// `y -= tau v (v^H y)` with `v[0]` read as one.
 fn apply<T: LinalgElement>(v: &[T], tau: T, y: &mut [T]) {
     if tau.is_zero() {
         return;
     }
     let (first, rest) = y.split_first_mut().expect("as long as the vector");
-    let along = v[1..].iter().zip(&*rest).fold(*first, |sum, (&v, &y)| sum + v.conjugate() * y);
-    let factor = tau * along;
+    let factor = tau * (*first + dot(&v[1..], rest));
     *first -= factor;
     for (y, &v) in rest.iter_mut().zip(&v[1..]) {
         *y -= v * factor;
@@ -241,10 +264,7 @@ impl<T: LinalgElement> Block<T> {
             // T[..j, j] = -tau T[..j, ..j] (V[:, ..j]^H v_j)
             let vector = &self.v[j * rows..][..rows];
             for (i, other) in self.v.chunks_exact(rows).take(j).enumerate() {
-                let along = other[j..]
-                    .iter()
-                    .zip(&vector[j..])
-                    .fold(T::zero(), |sum, (&a, &b)| sum + a.conjugate() * b);
+                let along = dot(&other[j..], &vector[j..]);
                 for (value, &t) in column.iter_mut().zip(&done[i * width..][..=i]) {
                     *value -= tau * t * along;
                 }

@@ -2,7 +2,7 @@
 
 use crate::lanes::{Fresh, dense};
 use crate::reduce::Truth;
-use crate::{Element, Ordered, Strided, par};
+use crate::{Ordered, Strided, par};
 
 /// Elements that one task looks at.
 const SEGMENT: usize = 16 * 1024;
@@ -61,14 +61,6 @@ pub fn nonzero<T: Truth>(x: Strided<'_, T>) -> (Vec<i64>, usize) {
     (unsafe { out.finish() }, total)
 }
 
-/// The elements where `mask`, of the same shape, is not zero.
-pub fn masked_select<T: Element>(x: Strided<'_, T>, mask: Strided<'_, u8>) -> Vec<T> {
-    let (data, mask) = (dense(x), dense(mask));
-    let mut out = Vec::with_capacity(mask.iter().filter(|&&on| on != 0).count());
-    out.extend(data.iter().zip(mask.iter()).filter(|&(_, &on)| on != 0).map(|(&item, _)| item));
-    out
-}
-
 /// Whether each of `elements` is among `tests`. No NaN is.
 pub fn isin<T: Ordered>(elements: Strided<'_, T>, tests: Strided<'_, T>) -> Vec<u8> {
     let (elements, tests) = (dense(elements), dense(tests));
@@ -112,11 +104,9 @@ mod tests {
     }
 
     #[test]
-    fn selection_and_membership() {
+    fn membership() {
         let data = [1.0f64, f64::NAN, 3.0, 0.0];
         let x = Strided { data: &data, shape: &[4], strides: &[1], offset: 0 };
-        let mask = Strided { data: &[1u8, 0, 1, 1], shape: &[4], strides: &[1], offset: 0 };
-        assert_eq!(masked_select(x, mask), [1.0, 3.0, 0.0]);
         let tests = [3.0, f64::NAN, -0.0];
         let tests = Strided { data: &tests, shape: &[3], strides: &[1], offset: 0 };
         assert_eq!(isin(x, tests), [0, 0, 1, 1]);

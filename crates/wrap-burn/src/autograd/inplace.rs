@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::node::{self, Edge};
-use super::state::{Tracking, View};
+use super::state::Tracking;
 use crate::op::{self, Primitive, Saves};
 use crate::ops::view::ViewScatter;
 use crate::tensor::Tensor;
@@ -40,16 +40,7 @@ fn check_history(op: &str, target: &Tensor) -> Result<()> {
         );
     }
     let Some(base) = target.base() else { return Ok(()) };
-    if base.base().is_some() {
-        bail!(
-            Unsupported,
-            "{op}: a view of a tensor that was itself turned in place (by t_, squeeze_ or the like) \
-             cannot be written to while gradients are recorded; hint: make the view after turning"
-        );
-    }
-    if base.is_leaf()
-        && base.requires_grad()
-    {
+    if base.is_leaf() && base.requires_grad() {
         bail!(
             Runtime,
             "{op}: a view of a leaf variable that requires grad is being used in an in-place \
@@ -109,7 +100,7 @@ pub fn apply_into(op: &dyn Primitive, inputs: &[&Tensor]) -> Result<()> {
         }
         _ => None,
     };
-    rebase(target, edge)
+    rebase(target, edge, false)
 }
 
 /// Writes `result` over `target`'s elements, converted to its dtype and broadcast to its shape.
@@ -123,11 +114,15 @@ pub fn assign(target: &Tensor, result: &Tensor) -> Result<()> {
              out-of-place form"
         );
     }
-    copy(target, result)
+    overwrite(target, result, false)
 }
 
 /// Writes `source` over `target`'s elements whatever its dtype, as `copy_` does.
 pub(crate) fn copy(target: &Tensor, source: &Tensor) -> Result<()> {
+    overwrite(target, source, true)
+}
+
+fn overwrite(target: &Tensor, source: &Tensor, foreign: bool) -> Result<()> {
     check_writable("copy_", target)?;
     let shape = target.shape();
     let source = source.to_device(target.device())?.to_dtype(target.dtype())?;
@@ -137,20 +132,16 @@ pub(crate) fn copy(target: &Tensor, source: &Tensor) -> Result<()> {
     let value = target.value();
     value.assign(&source.value())?;
     value.bump_version();
-    rebase(target, edge)
+    rebase(target, edge, foreign)
 }
 
 /// Lets a tensor look at its own memory as `turn` looks at it: what `t_`, `squeeze_` and their like
 /// do. Its history follows; from then on it is a view of what it was.
-pub fn look(
-    op: &str,
-    target: &Tensor,
-    turn: impl FnOnce(&Tensor) -> Result<Tensor>,
-) -> Result<()> {
+pub fn look(op: &str, target: &Tensor, turn: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
     check_history(op, target)?;
     let before = Tensor::from_value(target.value());
     let has_history = target.requires_grad() && !target.is_leaf();
-    if has_history || target.base().is_some() {
+    if has_history || !target.requires_grad() {
         let state = target.auto_mut();
         before.auto_mut().inherit(&state);
     }
@@ -170,19 +161,19 @@ pub fn look(
     Ok(())
 }
 
-/// Gives a written tensor its new history: its own, or, for a view, its base's.
-fn rebase(target: &Tensor, edge: Option<Edge>) -> Result<()> {
+/// Gives a written tensor its new history: its own, or, for a view, its base's. A `foreign` one does
+/// not come from the tensor's own, which then gets a gradient of zero.
+fn rebase(target: &Tensor, edge: Option<Edge>, foreign: bool) -> Result<()> {
     if !super::grad_enabled() {
         return Ok(());
     }
     let view = target.auto().and_then(|state| state.view.clone());
     let (base, chain) = match view {
         Some(view) => {
-            let View { base, chain, .. } = *view;
-            (base, chain.into_vec())
+            (view.root(), view.chain.into_vec())
         }
         None => {
-            if edge.is_some() {
+            if edge.is_some() && !(foreign && target.requires_grad()) {
                 target.auto_mut().rebase(edge);
                 return Ok(());
             }

@@ -120,9 +120,7 @@ impl Recorded {
             );
         }
         let tensor = Tensor::from_value(record.value.clone());
-        if history
-            && let Some(origin) = &record.origin
-        {
+        if history && let Some(origin) = &record.origin {
             let edge = match origin {
                 Origin::Edge(edge) => Some(edge.clone()),
                 Origin::Input(at) => owner.next.lock()[*at].clone(),

@@ -41,6 +41,15 @@ pub(crate) struct View {
     pub(crate) seen: u64,
 }
 
+impl View {
+    /// The tensor whose memory it is. A base that was turned in place has become a view itself: of
+    /// what it was when this view was made.
+    pub(crate) fn root(&self) -> Tensor {
+        let turned = self.base.auto().and_then(|state| Some(state.view.as_ref()?.base.clone()));
+        turned.unwrap_or_else(|| self.base.clone())
+    }
+}
+
 impl AutoState {
     /// Gives a fresh result its history.
     pub(crate) fn attach(&mut self, edge: Edge) {
@@ -57,6 +66,7 @@ impl AutoState {
     pub(crate) fn inherit(&mut self, other: &AutoState) {
         self.history = other.history.clone();
         self.view = other.view.clone();
+        self.generation = other.generation;
     }
 
     pub(crate) fn clear_history(&mut self) {
@@ -265,7 +275,7 @@ impl Tensor {
 
     /// The tensor whose memory this one looks at.
     pub fn base(&self) -> Option<Tensor> {
-        self.auto()?.view.as_ref().map(|view| view.base.clone())
+        self.auto()?.view.as_ref().map(|view| view.root())
     }
 
     /// Forgets that this tensor is a view.
@@ -280,8 +290,7 @@ impl Tensor {
         let above = parent.auto().and_then(|state| state.view.clone());
         let (base, mut chain) = match above {
             Some(view) => {
-                let View { base, chain, .. } = *view;
-                (base, chain)
+                (view.root(), view.chain)
             }
             None => (parent.clone(), SmallVec::new()),
         };
@@ -294,11 +303,12 @@ impl Tensor {
     fn refresh_view(&self) {
         let Some(state) = self.auto() else { return };
         let Some(view) = &state.view else { return };
-        let now = view.base.auto().map_or(0, |state| state.generation);
+        let base = view.root();
+        let now = base.auto().map_or(0, |state| state.generation);
         if now == view.seen {
             return;
         }
-        let View { base, chain, .. } = View::clone(view);
+        let chain = view.chain.clone();
         drop(state);
         let mut edge = base.edge();
         let mut value = base.value();

@@ -142,6 +142,7 @@ mod gpu {
     use parking_lot::Mutex;
     use rustc_hash::FxHashMap;
 
+    use super::super::cache_folder;
     use super::*;
     use crate::error;
 
@@ -189,18 +190,29 @@ mod gpu {
         Ok(found)
     }
 
-    /// A balanced autotune makes the first call of a shape slow; ask for the quick one unless the
-    /// user said otherwise.
+    /// Sets cubecl up before it opens a device. What it tuned and compiled is kept in the user's
+    /// cache folder, for each version of this crate apart, and it tries few kernels, so that the
+    /// first call of a shape is short. Variables of the environment that begin with `CUBECL_` win;
+    /// files in the working directory are not read, for they would make a program another one
+    /// wherever it is started.
     fn configure() {
-        use cubecl::config::{CubeClRuntimeConfig, RuntimeConfig, autotune::AutotuneLevel};
+        use cubecl::config::autotune::AutotuneLevel;
+        use cubecl::config::cache::CacheConfig;
+        use cubecl::config::{CubeClRuntimeConfig, RuntimeConfig};
         static ONCE: OnceLock<()> = OnceLock::new();
         ONCE.get_or_init(|| {
-            let mut config = CubeClRuntimeConfig::from_current_dir().override_from_env();
-            if std::env::var_os("CUBECL_AUTOTUNE_LEVEL").is_none() {
-                config.autotune.level = AutotuneLevel::Minimal;
+            let mut config = CubeClRuntimeConfig::default();
+            config.autotune.level = AutotuneLevel::Minimal;
+            config.environment.name = concat!("kernels-", env!("CARGO_PKG_VERSION")).into();
+            match cache_folder() {
+                Some(folder) => {
+                    config.environment.path = CacheConfig::Directory(folder);
+                    config.compilation.cache = true;
+                }
+                None => config.autotune.disable_cache = true,
             }
             // Another part of the process may have configured cubecl already; its choice stands.
-            CubeClRuntimeConfig::try_set(config);
+            CubeClRuntimeConfig::try_set(config.override_from_env());
         });
     }
 

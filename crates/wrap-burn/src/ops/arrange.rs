@@ -261,11 +261,6 @@ impl Tensor {
         self.view_op(ViewOp::Permute { dims })
     }
 
-    /// Two dimensions swapped: NumPy's name for [`transpose`](Tensor::transpose).
-    pub fn swapaxes(&self, axis0: i64, axis1: i64) -> Result<Tensor> {
-        self.transpose(axis0, axis1)
-    }
-
     /// A view with at least `n` dimensions, for `n` up to three: a vector becomes a row, and a
     /// matrix gets its third dimension last.
     pub fn atleast_nd(&self, n: usize) -> Result<Tensor> {

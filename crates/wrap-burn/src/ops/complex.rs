@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 
 use crate::op::{Grads, Metas, Primitive, Saves, Values, Vjp, apply1, one, single};
-use crate::ops::unary::{Predicate, Unary};
+use crate::ops::unary::Unary;
 use crate::ops::view::ViewOp;
 use crate::tensor::Tensor;
 use crate::value::{Meta, Value};
@@ -121,10 +121,5 @@ impl Tensor {
         let (re, im) = (re.expand_to("complex", &shape)?, im.expand_to("complex", &shape)?);
         let pair = Tensor::cat(&[re.unsqueeze(-1)?, im.unsqueeze(-1)?], -1)?;
         pair.view_op(ViewOp::AsComplex)
-    }
-
-    /// Where a number is real.
-    pub fn isreal(&self) -> Result<Tensor> {
-        self.predicate(Predicate::IsReal)
     }
 }

@@ -28,6 +28,44 @@ pub(crate) fn check_size(op: &str, shape: &[usize], dtype: DType) -> Result<()> 
     Ok(())
 }
 
+/// Bytes of memory this machine has in all, as far as it tells.
+fn machine_memory() -> u128 {
+    static MEMORY: std::sync::OnceLock<u128> = std::sync::OnceLock::new();
+    *MEMORY.get_or_init(|| {
+        let Ok(text) = std::fs::read_to_string("/proc/meminfo") else { return MAX_BYTES };
+        let kilobytes = |name: &str| -> Option<u128> {
+            text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
+        };
+        let total = kilobytes("MemTotal:").map(|ram| ram + kilobytes("SwapTotal:").unwrap_or(0));
+        total.map_or(MAX_BYTES, |total| total * 1024)
+    })
+}
+
+/// Refuses results that this machine's memory cannot hold: a failed allocation ends the process.
+pub(crate) fn check_fits(op: &str, meta: &Meta) -> Result<()> {
+    /// So many elements fit everywhere.
+    const FEW: usize = 1 << 20;
+    let mut count = Some(1usize);
+    for &size in &meta.shape {
+        count = count.and_then(|count| count.checked_mul(size));
+    }
+    if count.is_some_and(|count| count <= FEW) {
+        return Ok(());
+    }
+    check_size(op, &meta.shape, meta.dtype)?;
+    let bytes = count.unwrap_or(usize::MAX) as u128 * meta.dtype.size() as u128;
+    if bytes > machine_memory() {
+        bail!(
+            OutOfMemory,
+            "{op}: could not allocate {bytes} bytes for shape {:?} of {}: this machine has {} in all",
+            meta.shape,
+            meta.dtype,
+            machine_memory()
+        );
+    }
+    Ok(())
+}
+
 /// A vector of `len` equal elements, or an error if memory is short.
 fn filled<T: kernels::Element>(len: usize, value: T) -> Result<Vec<T>> {
     if bytemuck::bytes_of(&value).iter().all(|&byte| byte == 0) {

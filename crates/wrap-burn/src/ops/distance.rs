@@ -6,8 +6,9 @@ use smallvec::smallvec;
 
 use crate::op::{Grads, Metas, Primitive, Saves, Values, Vjp, apply1, cast_host, one, single};
 use crate::ops::binary::{Binary, result_type};
+use crate::ops::linalg::norm;
 use crate::ops::unary::Unary;
-use crate::shape::{broadcast, wrap_dim};
+use crate::shape::{broadcast, broadcast_strides, wrap_dim};
 use crate::tensor::Tensor;
 use crate::value::{Meta, Value};
 use crate::{DType, Result, bail};
@@ -27,12 +28,7 @@ impl Primitive for EuclideanOp {
     }
 
     fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
-        let (a, b) = (inputs[0], inputs[1]);
-        let (rank, other) = (a.rank(), b.rank());
-        let outer = broadcast("cdist", &a.shape[..rank - 2], &b.shape[..other - 2])?;
-        let shape: Dims =
-            outer.into_iter().chain([a.shape[rank - 2], b.shape[other - 2]]).collect();
-        one(Meta { shape, dtype: a.dtype })
+        pairs(inputs[0], inputs[1])
     }
 
     fn run(&self, inputs: &[&Value], _out: &[Meta]) -> Result<Values> {
@@ -64,6 +60,86 @@ impl Primitive for EuclideanOp {
         };
         Ok(smallvec![Some(side(&ratio, a, b)?), Some(side(&ratio.transpose(-2, -1)?, b, a)?)])
     }
+}
+
+/// The distances of all pairs of rows of two batches of matrices: their shape.
+fn pairs(a: &Value, b: &Value) -> Result<Metas> {
+    let (rank, other) = (a.rank(), b.rank());
+    let outer = broadcast("cdist", &a.shape[..rank - 2], &b.shape[..other - 2])?;
+    let shape: Dims = outer.into_iter().chain([a.shape[rank - 2], b.shape[other - 2]]).collect();
+    one(Meta { shape, dtype: a.dtype })
+}
+
+/// The norms of the differences of all rows of two matrices, one by one.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct DistanceOp {
+    /// The order of the norm.
+    pub order: f64,
+}
+
+#[typetag::serde]
+impl Primitive for DistanceOp {
+    fn name(&self) -> &'static str {
+        "cdist"
+    }
+
+    fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
+        pairs(inputs[0], inputs[1])
+    }
+
+    fn run(&self, inputs: &[&Value], out: &[Meta]) -> Result<Values> {
+        let shape = &out[0].shape;
+        let outer = &shape[..shape.len() - 2];
+        let wide = |x: &Value| -> (Dims, kernels::Strides) {
+            let own = &x.shape[x.rank() - 2..];
+            let shape: Dims = outer.iter().chain(own).copied().collect();
+            let strides = broadcast_strides(&x.shape, &x.strides, &shape);
+            (shape, strides)
+        };
+        let ((a, a_strides), (b, b_strides)) = (wide(inputs[0]), wide(inputs[1]));
+        macro_rules! go {
+            ($T:ty) => {
+                kernels::linalg::cdist(
+                    inputs[0].view_as::<$T>(&a, &a_strides)?,
+                    inputs[1].view_as::<$T>(&b, &b_strides)?,
+                    self.order,
+                )
+            };
+        }
+        single(match out[0].dtype {
+            DType::F64 => Value::from_vec_as(go!(f64), shape.clone(), DType::F64),
+            dtype => Value::from_vec_as(go!(f32), shape.clone(), dtype),
+        })
+    }
+
+    fn run_gpu(
+        &self,
+        inputs: &[&Value],
+        _out: &[Meta],
+        _device: crate::Device,
+    ) -> Result<Option<Values>> {
+        let _off = crate::autograd::ModeGuard::grad(false);
+        let [a, b] = [0, 1].map(|at: usize| Tensor::from_value(inputs[at].clone()));
+        single(differences(&a, &b)?.lengths(self.order)?.value()).map(Some)
+    }
+
+    fn saves(&self, _needs: &[bool]) -> Saves {
+        Saves { inputs: 3, outputs: 1 }
+    }
+
+    fn vjp(&self, ctx: &Vjp<'_>) -> Result<Grads> {
+        let (a, b) = (&ctx.inputs[0], &ctx.inputs[1]);
+        let apart = differences(a, b)?;
+        let (g, norm) = (ctx.grad()?.unsqueeze(-1)?, ctx.outputs[0].unsqueeze(-1)?);
+        let slope = norm::slope(self.order, &[apart.rank() - 1], &g, &apart, &norm)?;
+        let side = |dim: i64, own: &Tensor| slope.sum(Some(&[dim]), false)?.sum_to(&own.shape());
+        Ok(smallvec![Some(side(-2, a)?), Some(side(-3, b)?.neg()?)])
+    }
+}
+
+/// Every row of one matrix less every row of the other.
+fn differences(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    a.unsqueeze(-2)?.sub(&b.unsqueeze(-3)?)
 }
 
 /// `sqrt(|a|^2 + |b|^2 - 2 a b)` for all pairs of rows.
@@ -115,7 +191,10 @@ impl Tensor {
         if p == 2.0 && by_product && (a[a.len() - 2] > MANY || b[b.len() - 2] > MANY) {
             return apply1(&EuclideanOp, &[&x, &y]);
         }
-        x.unsqueeze(-2)?.sub(&y.unsqueeze(-3)?)?.lengths(p)
+        if matches!(dtype, DType::F16 | DType::BF16) {
+            return differences(&x, &y)?.lengths(p);
+        }
+        apply1(&DistanceOp { order: p }, &[&x, &y])
     }
 
     /// The `p`-norm over the last dimension, zero where that has no elements.

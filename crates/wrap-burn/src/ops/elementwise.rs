@@ -160,7 +160,10 @@ impl Tensor {
 
     /// `self * 2^other`.
     pub fn ldexp(&self, other: &Tensor) -> Result<Tensor> {
-        self.mul(&other.with_scalar(Binary::Pow, Scalar::Float(2.0), true)?)
+        let scaled = self.mul(&other.with_scalar(Binary::Pow, Scalar::Float(2.0), true)?)?;
+        // Whole exponents leave the dtype of a narrow float as it is.
+        let keeps = self.dtype().is_float() && other.dtype().category() <= Category::Int;
+        if keeps { scaled.to_dtype(self.dtype()) } else { Ok(scaled) }
     }
 
     /// Mantissas in `[1/2, 1)` in size and exponents of two, whose product is the tensor.

@@ -57,7 +57,15 @@ impl Primitive for MatmulOp {
                 b.shape
             );
         }
-        let mut shape = broadcast("matmul", batch_a, batch_b)?;
+        let Ok(mut shape) = broadcast("matmul", batch_a, batch_b) else {
+            bail!(
+                Runtime,
+                "matmul: batches of shapes {:?} and {:?} do not broadcast: expected dimensions \
+                 before the last two to be equal or 1, got {batch_a:?} and {batch_b:?}",
+                a.shape,
+                b.shape
+            );
+        };
         shape.push(m);
         shape.push(n);
         one(Meta { shape, dtype: a.dtype })

@@ -120,11 +120,6 @@ impl Tensor {
         (0..listed.rank() as i64).map(|dim| places.select(1, dim)).collect()
     }
 
-    /// The same as [`nonzero`](Tensor::nonzero).
-    pub fn argwhere(&self) -> Result<Tensor> {
-        self.nonzero()
-    }
-
     /// This tensor broadcast with a mask, and the places the mask names in it, in row-major order.
     fn masked(&self, op: &str, mask: &Tensor) -> Result<(Tensor, Tensor)> {
         if mask.dtype() != DType::Bool {

@@ -12,7 +12,7 @@ use crate::ops::unary::Unary;
 use crate::shape::wrap_dim;
 use crate::tensor::Tensor;
 use crate::value::{Meta, Value};
-use crate::{Category, DType, Result, bail};
+use crate::{Category, DType, Result, Scalar, bail};
 
 /// Which running value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,9 +109,15 @@ impl Primitive for ScanOp {
             Scan::Prod => cumprod_slope(g, x, y, dim)?,
             Scan::LogSumExp => {
                 // sum over later positions of g * exp(x - y), kept stable by splitting g's sign.
+                // What is of the other sign is left out before the logarithm as well: its slope
+                // at zero would turn gradients of this gradient into NaN.
+                let number =
+                    |value: f64| Tensor::full(&[], Scalar::Float(value), g.dtype(), g.device());
                 let part = |sign: f64| -> Result<Tensor> {
-                    let share =
-                        g.mul_scalar(sign)?.unary(Unary::Relu)?.unary(Unary::Log)?.sub(y)?;
+                    let signed = g.mul_scalar(sign)?;
+                    let other = signed.le_scalar(0.0)?;
+                    let share = signed.masked_fill(&other, &number(1.0)?)?.unary(Unary::Log)?;
+                    let share = share.sub(y)?.masked_fill(&other, &number(f64::NEG_INFINITY)?)?;
                     let total = share.flip(&[dim])?.logcumsumexp(dim)?.flip(&[dim])?;
                     total.add(x)?.unary(Unary::Exp)
                 };

@@ -328,19 +328,6 @@ impl Tensor {
         apply1(&op, &inputs)
     }
 
-    /// The bin of each element between ascending boundaries; those of bin `i` end at, or with
-    /// `right` begin at, boundary `i`.
-    pub fn bucketize(&self, boundaries: &Tensor, right: bool, out_int32: bool) -> Result<Tensor> {
-        if boundaries.rank() != 1 {
-            bail!(
-                Runtime,
-                "bucketize: boundaries tensor must be 1 dimension, but got dim({})",
-                boundaries.rank()
-            );
-        }
-        boundaries.searchsorted(&Operand::Tensor(self.clone()), right, None, None, out_int32)
-    }
-
     /// How often each of `0, 1, 2, ...` occurs, or the sum of its weights.
     pub fn bincount(&self, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
         let (shape, dtype, device) = (self.shape(), self.dtype(), self.device());

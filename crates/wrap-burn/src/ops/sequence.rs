@@ -109,6 +109,9 @@ impl Tensor {
         if steps < 0 {
             bail!(Runtime, "linspace: number of steps must be non-negative, got {steps}");
         }
+        if dtype == DType::Bool {
+            bail!(Runtime, "linspace: not implemented for {dtype}");
+        }
         let steps = steps as usize;
         made("linspace", &[steps], dtype, device, || {
             let shape = Dims::from_slice(&[steps]);
@@ -140,6 +143,9 @@ impl Tensor {
         if steps < 0 {
             bail!(Runtime, "logspace: number of steps must be non-negative, got {steps}");
         }
+        if dtype == DType::Bool {
+            bail!(Runtime, "logspace: not implemented for {dtype}");
+        }
         let steps = steps as usize;
         made("logspace", &[steps], dtype, device, || {
             let shape = Dims::from_slice(&[steps]);
@@ -161,7 +167,7 @@ impl Tensor {
         let (rows, columns) = (size("eye", "n", n)?, size("eye", "m", m.unwrap_or(n))?);
         made("eye", &[rows, columns], dtype, device, || {
             let mut ones = vec![0u8; rows * columns];
-            ones.iter_mut().step_by(columns + 1).take(rows).for_each(|one| *one = 1);
+            ones.iter_mut().step_by(columns + 1).take(rows.min(columns)).for_each(|one| *one = 1);
             Value::from_vec_as(ones, Dims::from_slice(&[rows, columns]), DType::Bool)
         })
     }

@@ -128,9 +128,7 @@ impl Primitive for UnaryOp {
     fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
         let (name, dtype) = (self.name(), inputs[0].dtype);
         match dtype.category() {
-            Category::Bool | Category::Int
-                if !matches!(on_ints(self.kind, dtype), Ints::Keep) =>
-            {
+            Category::Bool | Category::Int if !matches!(on_ints(self.kind, dtype), Ints::Keep) => {
                 bail!(Runtime, "{name}: not implemented for {dtype}; convert with .float() first")
             }
             Category::Float if self.kind == Unary::BitwiseNot => {
@@ -276,6 +274,17 @@ impl Primitive for UnaryOp {
     }
 }
 
+/// The gradient of the direction of complex numbers: what of `g` is across it, by the distance.
+fn turning(g: &Tensor, x: &Tensor) -> Result<Tensor> {
+    let (size, direction) = (x.unary(Unary::Abs)?, x.unary(Unary::Sign)?);
+    let zero = size.eq_scalar(0.0)?;
+    let one = Tensor::full(&[], 1.0, size.dtype(), size.device())?;
+    let scaled = g.div(&zero.where_(&one, &size)?)?;
+    let along = scaled.mul(&direction.conj()?)?.real()?;
+    let across = scaled.sub(&direction.mul(&along)?)?;
+    zero.where_(&Tensor::full(&[], 0.0, across.dtype(), across.device())?, &across)
+}
+
 /// A function's gradient: `g` times the derivative at `x`, where the function is `y`.
 fn slope(kind: Unary, g: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     use Unary::*;
@@ -283,6 +292,7 @@ fn slope(kind: Unary, g: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     Ok(match kind {
         Neg => g.neg()?,
         Abs => g.mul(&x.unary(Sign)?)?,
+        Sign if x.dtype().is_complex() => turning(g, x)?,
         Sign | Floor | Ceil | Round | Trunc | BitwiseNot => g.mul_scalar(0.0)?,
         Square => g.mul(&x.mul_scalar(2.0)?.conj()?)?,
         Exp => g.mul(&y.conj()?)?,

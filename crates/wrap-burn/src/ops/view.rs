@@ -142,6 +142,7 @@ impl ViewOp {
                         value.shape
                     );
                 }
+                crate::ops::create::check_size("expand", shape, value.dtype)?;
                 Ok(value.expanded(shape))
             }
             ViewOp::Index { items } => index(value, items),
@@ -193,7 +194,9 @@ impl ViewOp {
                         value.strides
                     );
                 }
-                if value.offset % 2 != 0 || value.strides[..rank - 1].iter().any(|s| s % 2 != 0) {
+                if !value.offset.is_multiple_of(2)
+                    || value.strides[..rank - 1].iter().any(|s| s % 2 != 0)
+                {
                     bail!(
                         Runtime,
                         "view_as_complex: tensor must have a storage_offset and strides divisible by \
@@ -270,9 +273,12 @@ fn as_strided(value: &Value, size: &Dims, stride: &Strides, offset: usize) -> Re
     if stride.iter().any(|&stride| stride < 0) {
         bail!(Runtime, "as_strided: negative strides are not supported, got {stride:?}");
     }
+    crate::ops::create::check_size("as_strided", size, value.dtype)?;
     if numel(size) > 0 {
-        let last: usize = offset
-            + size.iter().zip(stride).map(|(&n, &stride)| (n - 1) * stride as usize).sum::<usize>();
+        let steps = size.iter().zip(stride);
+        let last = steps.fold(offset, |last, (&n, &stride)| {
+            last.saturating_add((n - 1).saturating_mul(stride as usize))
+        });
         let available = match &value.storage {
             crate::value::Storage::Host(buffer) => buffer.len() / value.dtype.size(),
             _ => value.numel() + value.offset,
@@ -468,7 +474,8 @@ impl Primitive for ViewScatter {
     }
 
     fn vjp(&self, ctx: &Vjp<'_>) -> Result<Grads> {
-        let grad = ctx.grad()?;
+        // A view of the whole storage wants a gradient that fills one.
+        let grad = &ctx.grad()?.contiguous()?;
         let source = &ctx.inputs[1];
         let base = if ctx.needs[0] {
             let zeros = Tensor::zeros(&source.shape(), source.dtype(), source.device())?;
@@ -477,7 +484,7 @@ impl Primitive for ViewScatter {
             None
         };
         let part = if ctx.needs[1] {
-            let mut part = grad.contiguous()?;
+            let mut part = grad.clone();
             for op in &self.chain {
                 part = part.view_op(op.clone())?;
             }
@@ -512,6 +519,10 @@ impl Tensor {
     /// Another shape: a view where strides allow it, a copy elsewhere.
     pub fn reshape(&self, shape: &[i64]) -> Result<Tensor> {
         let shape = infer_reshape("reshape", &self.shape(), shape)?;
+        if shape == self.shape() {
+            // Another tensor all the same: what is done to it is not done to this one.
+            return self.view_op(ViewOp::Index { items: Vec::new() });
+        }
         self.reshape_to(&shape)
     }
 
@@ -746,11 +757,16 @@ impl Tensor {
     ) -> Result<Tensor> {
         let value = self.value();
         let offset = offset.unwrap_or(value.offset);
-        if self.requires_grad() && !(value.is_contiguous() && value.offset == 0) {
+        let steps = size.iter().zip(stride);
+        let last = steps.fold(offset, |last, (&n, &stride)| {
+            last.saturating_add(n.saturating_sub(1).saturating_mul(stride.unsigned_abs()))
+        });
+        let own = value.is_contiguous() && value.offset == 0 && last < value.numel().max(1);
+        if self.requires_grad() && !own {
             bail!(
                 Unsupported,
-                "as_strided: has a gradient only on a contiguous tensor at the start of its storage; \
-                 hint: .contiguous() first"
+                "as_strided: has a gradient only on a contiguous tensor at the start of its storage, \
+                 and within it; hint: .contiguous() first"
             );
         }
         self.view_op(ViewOp::AsStrided {

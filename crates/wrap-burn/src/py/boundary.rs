@@ -111,7 +111,6 @@ fn failed(error: Error) -> PyErr {
 
 #[cold]
 fn panicked(cause: Box<dyn Any + Send>) -> PyErr {
-    let text =
-        LAST_PANIC.with_borrow_mut(Option::take).unwrap_or_else(|| payload(cause.as_ref()));
+    let text = LAST_PANIC.with_borrow_mut(Option::take).unwrap_or_else(|| payload(cause.as_ref()));
     PyRuntimeError::new_err(format!("internal error, please report it: {text}"))
 }

@@ -125,7 +125,14 @@ impl Managed for Versioned {
     const USED: &'static CStr = c"used_dltensor_versioned";
 
     fn new(tensor: DlTensor, flags: u64, context: *mut c_void) -> Self {
-        Self { major: VERSION.0, minor: VERSION.1, context, deleter: Some(release::<Self>), flags, tensor }
+        Self {
+            major: VERSION.0,
+            minor: VERSION.1,
+            context,
+            deleter: Some(release::<Self>),
+            flags,
+            tensor,
+        }
     }
 
     fn tensor(&self) -> &DlTensor {
@@ -222,7 +229,12 @@ fn export<'py, M: Managed>(
         byte_offset: 0,
     };
     let managed = M::new(tensor, flags, std::ptr::null_mut());
-    let export = Box::into_raw(Box::new(Export { managed, _shape: shape, _strides: strides, _value: value }));
+    let export = Box::into_raw(Box::new(Export {
+        managed,
+        _shape: shape,
+        _strides: strides,
+        _value: value,
+    }));
     // SAFETY: `export` is a valid box's pointer, written before anybody else sees it; the capsule
     // owns it from here on, or the failed call leaves it to us.
     unsafe {

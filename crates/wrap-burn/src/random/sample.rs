@@ -153,9 +153,7 @@ impl Primitive for DrawnOp {
             .iter()
             .zip(ctx.needs)
             .map(|(input, &needed)| {
-                needed
-                    .then(|| Tensor::zeros(&input.shape(), input.dtype(), g.device()))
-                    .transpose()
+                needed.then(|| Tensor::zeros(&input.shape(), input.dtype(), g.device())).transpose()
             })
             .collect()
     }
@@ -163,7 +161,8 @@ impl Primitive for DrawnOp {
 
 /// Numbers with a gradient of zero by their parameters.
 fn drawn(numbers: &Tensor, parameters: &[&Tensor]) -> Result<Tensor> {
-    let inputs: SmallVec<[&Tensor; 3]> = [numbers].into_iter().chain(parameters.iter().copied()).collect();
+    let inputs: SmallVec<[&Tensor; 3]> =
+        [numbers].into_iter().chain(parameters.iter().copied()).collect();
     apply1(&DrawnOp, &inputs)
 }
 

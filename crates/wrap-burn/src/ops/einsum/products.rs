@@ -95,7 +95,7 @@ impl Tensor {
             bail!(
                 Runtime,
                 "bmm: Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: \
-                 [{}, {}].",
+                 [{}, {}]: shapes {a:?} and {b:?}",
                 a[0],
                 a[2],
                 b[0],

@@ -62,6 +62,8 @@ impl Primitive for EighOp {
         let Some(middle) = sum_of(turned, stretched)? else {
             return Ok(smallvec![Some(vectors.mul_scalar(0.0)?)]);
         };
+        // The values' gradient alone is real.
+        let middle = middle.to_dtype(vectors.dtype())?;
         Ok(smallvec![Some(vectors.matmul(&middle)?.matmul(&vh)?)])
     }
 }

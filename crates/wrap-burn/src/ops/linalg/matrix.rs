@@ -54,6 +54,10 @@ impl Primitive for MatrixExpOp {
 impl Tensor {
     /// The exponential of every matrix.
     pub fn matrix_exp(&self) -> Result<Tensor> {
+        let dtype = self.dtype();
+        if matches!(dtype, DType::F16 | DType::BF16) {
+            return self.to_dtype(DType::F32)?.matrix_exp()?.to_dtype(dtype);
+        }
         apply1(&MatrixExpOp, &[self])
     }
 

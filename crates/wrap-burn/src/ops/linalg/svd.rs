@@ -88,7 +88,8 @@ impl Primitive for SvdOp {
         let turned = sum_of(from_u, from_v)?.map(|both| both.div(&gaps)).transpose()?;
         let stretched = ctx.grads[1].as_ref().map(diagonal_matrix).transpose()?;
         let middle = match sum_of(sum_of(turned, stretched)?, gauge)? {
-            Some(middle) => middle,
+            // The singular values' gradient alone is real.
+            Some(middle) => middle.to_dtype(u.dtype())?,
             None => u.matmul(&down.mul(&vh)?)?.mul_scalar(0.0)?,
         };
         let grad = if let (true, Some(gu)) = (m > k, &gu) {

@@ -1,0 +1,142 @@
+"""Ctrl-C ends a loop of ops with KeyboardInterrupt; no panic of the engine reaches Python raw."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pyburn
+import pytest
+
+SCRIPT = """
+import os, signal, threading, time
+import pyburn
+a = pyburn.ones(200, 200, requires_grad=True)
+def press():
+    time.sleep(0.4)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=press, daemon=True).start()
+try:
+    start = time.monotonic()
+    while time.monotonic() - start < 30:
+        (a @ a).relu().sum().backward()
+    print("not interrupted")
+except KeyboardInterrupt:
+    took = time.monotonic() - start
+    x = pyburn.ones(3, requires_grad=True)
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [2, 2, 2]
+    assert took < 10, took
+    print("usable")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_ends_a_loop_and_the_process_stays_usable():
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "usable"), done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_without_a_handler_the_process_ends_as_python_does():
+    script = "import pyburn, time\nprint('up', flush=True)\nwhile True: pyburn.ones(100) + 1\n"
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline().strip() == "up"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in errors
+
+
+def test_an_interrupt_in_a_hook_comes_out_as_itself():
+    def interrupted(g):
+        raise KeyboardInterrupt
+
+    x = pyburn.ones(2, requires_grad=True)
+    y = x * 2
+    y.register_hook(interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        y.sum().backward()
+    (x * 3).sum().backward()
+    assert x.grad.tolist() == [3, 3]
+
+
+HUGE = 1 << 62
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: pyburn.zeros(HUGE, HUGE),
+        lambda: pyburn.zeros(1 << 45),
+        lambda: pyburn.empty(1 << 60),
+        lambda: pyburn.arange(0, 1e30),
+        lambda: pyburn.eye(1 << 40),
+        lambda: pyburn.ones(2).repeat(1 << 60),
+        lambda: pyburn.ones(1).expand(1 << 60).contiguous(),
+        lambda: pyburn.ones(2).as_strided((5,), (1,)),
+        lambda: pyburn.ones(2).as_strided((1 << 40,), (1 << 40,)),
+        lambda: pyburn.ones(3).narrow(0, 2, HUGE),
+        lambda: pyburn.ones(3).unfold(0, 2, -1),
+        lambda: pyburn.ones(3).view(HUGE, HUGE, HUGE),
+        lambda: pyburn.ones(3).gather(0, pyburn.tensor([HUGE])),
+        lambda: pyburn.ones(3)[pyburn.tensor([-HUGE])],
+        lambda: pyburn.ones(3).roll(1, 5),
+        lambda: pyburn.ones(3).permute(0, 0),
+        lambda: pyburn.cat([]),
+        lambda: pyburn.ones(2, 3) @ pyburn.ones(2, 3),
+        lambda: pyburn.ones(3).split(0),
+        lambda: pyburn.ones(3).chunk(0),
+        lambda: pyburn.tensor([1, 2]) // 0,
+        lambda: pyburn.linspace(0, 1, -1),
+        lambda: pyburn.randint(5, 5, (2,)),
+        lambda: pyburn.multinomial(pyburn.zeros(3), 2),
+        lambda: pyburn.ones(3).diagonal(),
+        lambda: pyburn.stack([pyburn.ones(1), pyburn.ones(2)]),
+        lambda: pyburn.einsum("ij,jk", pyburn.ones(2, 3)),
+        lambda: pyburn.ones(3).kthvalue(9),
+        lambda: pyburn.ones(3).topk(9),
+    ],
+)
+def test_what_cannot_be_is_an_ordinary_exception(call):
+    with pytest.raises(Exception) as caught:
+        call()
+    assert isinstance(
+        caught.value,
+        (
+            RuntimeError,
+            ValueError,
+            IndexError,
+            TypeError,
+            OverflowError,
+            MemoryError,
+            ZeroDivisionError,
+        ),
+    )
+    assert "PanicException" not in type(caught.value).__name__
+    assert "internal error" not in str(caught.value)
+    assert (pyburn.ones(2) + 1).tolist() == [2, 2]
+
+
+def test_an_exception_in_one_thread_leaves_the_others_alone():
+    results = []
+
+    def fail():
+        try:
+            pyburn.ones(2) @ pyburn.ones(3)
+        except RuntimeError:
+            results.append("raised")
+
+    threads = [threading.Thread(target=fail) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == ["raised"] * 8
