@@ -183,7 +183,11 @@ WRONG: dict[str, tuple[Callable[[], Any], Kinds, tuple[str, ...]]] = {
     "full of text": (lambda: pb.full((2,), "a"), TypeError, ()),
     "tensor of text": (lambda: pb.tensor("abc"), (TypeError, ValueError), ()),
     # Random.
-    "multinomial": (lambda: pb.multinomial(pb.ones(3), 4), RuntimeError, ("multinomial",)),
+    "multinomial": (
+        lambda: pb.multinomial(pb.ones(3), 4),
+        RuntimeError,
+        ("n_sample", "replacement"),
+    ),
     "bernoulli": (lambda: pb.bernoulli(pb.full((2,), 2.0)), RuntimeError, ()),
     "randint": (lambda: pb.randint(5, 2, (3,)), RuntimeError, ()),
     "normal": (lambda: pb.normal(0.0, -1.0, (3,)), RuntimeError, ()),

@@ -64,6 +64,7 @@ def test_uniques():
     for mine, wanted in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(mine.numpy(), wanted)
     assert xp.unique_values(pyburn.zeros(0)).shape == (0,)
+    assert xp.unique_values(pyburn.tensor([2j, 1j, 2j, 1 + 1j])).tolist() == [1j, 2j, 1 + 1j]
     assert xp.unique_counts(pyburn.tensor([1, 1, 2])).counts.tolist() == [2, 1]
 
 
@@ -89,6 +90,7 @@ def test_arrays_without_dimensions_promote_like_others():
     small, wide = pyburn.ones(2, dtype=pyburn.int8), pyburn.ones((), dtype=pyburn.int16)
     assert xp.add(small, wide).dtype == pyburn.int16
     assert xp.tensordot(small, wide, axes=0).dtype == pyburn.int16
+    assert xp.where(small > 5, small, -wide).dtype == pyburn.int16
     assert xp.add(small, 1).dtype == pyburn.int8
     assert xp.std(pyburn.tensor(float("nan"))).isnan()
     assert xp.var(M, axis=(), correction=1).isnan().all()

@@ -170,6 +170,9 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
 
 def where(condition: Tensor, x1: Tensor | Number, x2: Tensor | Number, /) -> Tensor:
     """One array's elements where a condition holds, another's elsewhere."""
+    if isinstance(x1, Tensor) and isinstance(x2, Tensor):
+        kind = pyburn.promote_types(x1.dtype, x2.dtype)
+        x1, x2 = x1.to(kind), x2.to(kind)
     return pyburn.where(condition, x1, x2)
 
 
@@ -219,8 +222,14 @@ class _Inverse(NamedTuple):
 
 def _unique(x: Tensor) -> _All:
     """By sorting, so that NaN are all different."""
-    ordered = pyburn.sort(x.reshape(-1), stable=True)
-    values, order = ordered.values, ordered.indices
+    flat = x.reshape(-1)
+    if x.is_complex():
+        # By real parts, equal ones by imaginary parts.
+        order = pyburn.sort(flat.imag, stable=True).indices
+        order = order[pyburn.sort(flat.real[order], stable=True).indices]
+    else:
+        order = pyburn.sort(flat, stable=True).indices
+    values = flat[order]
     first = pyburn.ones(values.shape, dtype=pyburn.bool, device=x.device)
     if values.numel() > 1:
         first[1:] = values[1:] != values[:-1]
