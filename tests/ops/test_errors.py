@@ -186,7 +186,7 @@ WRONG: dict[str, tuple[Callable[[], Any], Kinds, tuple[str, ...]]] = {
     "multinomial": (
         lambda: pb.multinomial(pb.ones(3), 4),
         RuntimeError,
-        ("n_sample", "replacement"),
+        ("multinomial", "n_sample", "replacement"),
     ),
     "bernoulli": (lambda: pb.bernoulli(pb.full((2,), 2.0)), RuntimeError, ()),
     "randint": (lambda: pb.randint(5, 2, (3,)), RuntimeError, ()),

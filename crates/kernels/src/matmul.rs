@@ -15,7 +15,7 @@ const LARGE: usize = 1 << 20;
 /// So few rows gain nothing from blocks.
 const FEW: usize = 4;
 /// Sums that are formed side by side.
-const LANES: usize = 32;
+const LANES: usize = 16;
 /// Rows of the output that are computed together, so that each row of `b` is loaded once for all.
 const ROWS: usize = 4;
 /// Bytes of the output rows that are computed together: `ROWS` times as many sums stay in registers.

@@ -114,7 +114,10 @@ fn sample(
     let generator = or_default(generator);
     let drawn = crate::with_dtype!(op, wide, floats, T => {
         let views: SmallVec<[Strided<T>; 2]> = hosts.iter().map(|host| host.view::<T>()).collect::<Result<_>>()?;
-        Ok(Value::from_vec(generator.draw(|source| law.draw::<T>(source, &views))?, shape.clone()))
+        generator
+            .draw(|source| law.draw::<T>(source, &views))
+            .map(|numbers| Value::from_vec(numbers, shape.clone()))
+            .map_err(crate::Error::from)
     })
     .map_err(|fault| fault.within(op))?;
     Ok(Tensor::from_value(cast_host(&drawn, dtype)?.to_device(device)?))
@@ -363,7 +366,9 @@ impl Tensor {
         let generator = or_default(generator);
         let drawn = crate::with_dtype!("multinomial", host.dtype, floats, T => {
             let weights = host.view::<T>()?;
-            Ok(generator.draw(|source| source.multinomial(&weights, samples, replacement))?)
+            generator
+                .draw(|source| source.multinomial(&weights, samples, replacement))
+                .map_err(crate::Error::from)
         })
         .map_err(|fault| fault.within("multinomial"))?;
         Ok(Tensor::from_value(cast_host(&Value::from_vec(drawn, out), index)?.to_device(device)?))
