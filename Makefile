@@ -24,10 +24,9 @@ CARGO_FEATURES = pyo3/extension-module,pyburn/$(subst $(comma),$(comma)pyburn/,$
 MATURIN = env -u CONDA_PREFIX VIRTUAL_ENV=$(VENV) $(BIN)/maturin
 # What maturin sets for Cargo, for the commands that call Cargo themselves after it: when these
 # change, PyO3 and all that builds on it is compiled again.
-AS_MATURIN = PYO3_BUILD_EXTENSION_MODULE=1 \
-	PYO3_CONFIG_FILE="$$(ls $(CURDIR)/target/maturin/pyo3-config-*.txt)" \
-	PYO3_ENVIRONMENT_SIGNATURE="$$($(BIN)/python -c 'import sys; \
-		print("cpython-%d.%d-64bit" % sys.version_info[:2])')" \
+VERSION = $(shell $(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+AS_MATURIN = PYO3_BUILD_EXTENSION_MODULE=1 PYO3_ENVIRONMENT_SIGNATURE=cpython-$(VERSION)-64bit \
+	PYO3_CONFIG_FILE=$(shell ls $(CARGO_TARGET_DIR)/maturin/pyo3-config-*-$(VERSION)-abi3.txt) \
 	PYO3_PYTHON=$(BIN)/python PYTHON_SYS_EXECUTABLE=$(BIN)/python
 
 .PHONY: help demo test test-gpu wheel parity bench check format generate fmt clippy test-rust lint types \

@@ -5,6 +5,7 @@ use wrap_burn::py::{PyTensor, run};
 use wrap_burn::{Result, Tensor, Value, bail, with_dtype};
 
 /// One pass over two tensors of the same shape and dtype.
+#[expect(clippy::unnecessary_cast, reason = "the dtype is one of two")]
 fn zip(op: &str, x: &Tensor, y: &Tensor, f: impl Fn(f64, f64) -> f64) -> Result<Tensor> {
     if x.meta() != y.meta() {
         bail!(Runtime, "{op}: expected two tensors of one shape and dtype, got {x:?} and {y:?}");

@@ -169,9 +169,7 @@ fn rebase(target: &Tensor, edge: Option<Edge>, foreign: bool) -> Result<()> {
     }
     let view = target.auto().and_then(|state| state.view.clone());
     let (base, chain) = match view {
-        Some(view) => {
-            (view.root(), view.chain.into_vec())
-        }
+        Some(view) => (view.root(), view.chain.into_vec()),
         None => {
             if edge.is_some() && !(foreign && target.requires_grad()) {
                 target.auto_mut().rebase(edge);

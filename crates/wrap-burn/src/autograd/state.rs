@@ -289,9 +289,7 @@ impl Tensor {
     pub(crate) fn mark_view(&self, parent: &Tensor, op: &ViewOp) {
         let above = parent.auto().and_then(|state| state.view.clone());
         let (base, mut chain) = match above {
-            Some(view) => {
-                (view.root(), view.chain)
-            }
+            Some(view) => (view.root(), view.chain),
             None => (parent.clone(), SmallVec::new()),
         };
         chain.push(op.clone());

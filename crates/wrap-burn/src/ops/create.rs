@@ -34,7 +34,12 @@ fn machine_memory() -> u128 {
     *MEMORY.get_or_init(|| {
         let Ok(text) = std::fs::read_to_string("/proc/meminfo") else { return MAX_BYTES };
         let kilobytes = |name: &str| -> Option<u128> {
-            text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
+            text.lines()
+                .find_map(|line| line.strip_prefix(name))?
+                .split_whitespace()
+                .next()?
+                .parse()
+                .ok()
         };
         let total = kilobytes("MemTotal:").map(|ram| ram + kilobytes("SwapTotal:").unwrap_or(0));
         total.map_or(MAX_BYTES, |total| total * 1024)

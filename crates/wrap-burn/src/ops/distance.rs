@@ -294,8 +294,10 @@ mod tests {
             gradcheck("cdist", &[a.clone(), b.clone()], true, &|x| {
                 Ok(vec![x[0].cdist(&x[1], p, true)?])
             });
-            gradcheck("pdist", &[a.clone()], true, &|x| Ok(vec![x[0].pdist(p)?]));
-            gradcheck("renorm", &[a.clone()], false, &|x| Ok(vec![x[0].renorm(p, 0, 1.0)?]));
+            gradcheck("pdist", std::slice::from_ref(&a), true, &|x| Ok(vec![x[0].pdist(p)?]));
+            gradcheck("renorm", std::slice::from_ref(&a), false, &|x| {
+                Ok(vec![x[0].renorm(p, 0, 1.0)?])
+            });
         }
         let other = noise(&[3, 4], DType::F64, 5);
         gradcheck("cosine_similarity", &[a, other], true, &|x| {

@@ -317,7 +317,8 @@ mod tests {
         for p in [0.5, 2.0, 3.0] {
             let distance = a.dist(&a.detach().deep_copy().unwrap(), p).unwrap();
             let grad =
-                crate::autograd::grad(&[distance], &[a.clone()], &[None], false, false).unwrap();
+                crate::autograd::grad(&[distance], std::slice::from_ref(&a), &[None], false, false)
+                    .unwrap();
             close(grad[0].as_ref().unwrap(), &[0.0, 0.0]);
         }
     }

@@ -134,7 +134,7 @@ fn gradients() {
     let x = doubles(&[0.1, 0.7, -0.3, 0.4, 1.1, -0.9], &[3, 2]);
     let rows = longs(&[2, 0, 2], &[3]);
     let values = doubles(&[1.0, 2.0], &[2]);
-    check_gradient(&[x.clone()], |x| x[0].advanced_get(&[Some(rows.clone())]));
+    check_gradient(std::slice::from_ref(&x), |x| x[0].advanced_get(&[Some(rows.clone())]));
     for accumulate in [false, true] {
         let places = [None, Some(longs(&[1, 0], &[2]))];
         check_gradient(&[x.clone(), values.clone()], |x| {

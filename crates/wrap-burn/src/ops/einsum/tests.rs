@@ -80,14 +80,18 @@ fn equations_mean_their_sums() {
         close(&Tensor::einsum(equation, &[a.clone(), b.clone()]).unwrap(), &product);
     }
     gradcheck("complex", &[a.clone(), b], false, &|x| Ok(vec![Tensor::einsum("bij,bjk->ik", x)?]));
-    close(&Tensor::einsum("b...->...", &[a.clone()]).unwrap(), &a.sum(Some(&[0]), false).unwrap());
+    close(
+        &Tensor::einsum("b...->...", std::slice::from_ref(&a)).unwrap(),
+        &a.sum(Some(&[0]), false).unwrap(),
+    );
 }
 
 #[test]
 fn wrong_equations_are_named() {
     let x = noise(&[2, 3], DType::F64, 1);
-    let fault =
-        |equation: &str| Tensor::einsum(equation, &[x.clone()]).unwrap_err().message().to_string();
+    let fault = |equation: &str| {
+        Tensor::einsum(equation, std::slice::from_ref(&x)).unwrap_err().message().to_string()
+    };
     assert_eq!(
         fault("i,j->ij"),
         "einsum(): fewer operands were provided than specified in the equation"

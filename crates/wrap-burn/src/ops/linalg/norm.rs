@@ -120,7 +120,13 @@ impl Primitive for VectorNormOp {
 }
 
 /// `g` times the derivative of a norm; zero where the norm has none at zero.
-pub(crate) fn slope(order: f64, dims: &[usize], g: &Tensor, x: &Tensor, norm: &Tensor) -> Result<Tensor> {
+pub(crate) fn slope(
+    order: f64,
+    dims: &[usize],
+    g: &Tensor,
+    x: &Tensor,
+    norm: &Tensor,
+) -> Result<Tensor> {
     let zero = Tensor::full(&[], 0.0, norm.dtype(), norm.device())?;
     let one = Tensor::full(&[], 1.0, norm.dtype(), norm.device())?;
     if order == 0.0 {

@@ -30,7 +30,7 @@ fn masks() {
     assert_eq!(list(&placed), [10.0, 2.0, 20.0, 1.0, 30.0, 3.0]);
     assert!(x.masked_scatter(&rows, &x.slice(0, 0, 2, 1).unwrap()).is_err());
     assert!(x.masked_select(&longs(&[1, 0, 1], &[3])).is_err());
-    check_gradient(&[x.clone()], |x| x[0].masked_select(&rows));
+    check_gradient(std::slice::from_ref(&x), |x| x[0].masked_select(&rows));
     check_gradient(&[x, source], |x| x[0].masked_scatter(&rows, &x[1]));
 }
 
@@ -43,7 +43,7 @@ fn flat_places() {
     assert_eq!(list(&x.put(&places, &source, false).unwrap()), [20.0, 2.0, 3.0, 30.0]);
     assert_eq!(list(&x.put(&places, &source, true).unwrap()), [21.0, 2.0, 3.0, 44.0]);
     assert!(x.take(&longs(&[4], &[1])).is_err());
-    check_gradient(&[x.clone()], |x| x[0].take(&places));
+    check_gradient(std::slice::from_ref(&x), |x| x[0].take(&places));
     check_gradient(&[x, source], |x| x[0].put(&places, &x[1], true));
 }
 

@@ -29,10 +29,12 @@ fn segment_gradients() {
     let offsets = Segments::Offsets(longs(&[1, 3, 3, 4], &[4]));
     let lengths = Segments::Lengths(longs(&[3, 2], &[2]));
     for kind in [SegmentReduce::Sum, SegmentReduce::Prod, SegmentReduce::Max, SegmentReduce::Min] {
-        check_gradient(&[x.clone()], |x| x[0].segment_reduce(kind, &offsets, Some(0.5)));
+        check_gradient(std::slice::from_ref(&x), |x| {
+            x[0].segment_reduce(kind, &offsets, Some(0.5))
+        });
     }
     for kind in [SegmentReduce::Mean, SegmentReduce::Prod] {
-        check_gradient(&[x.clone()], |x| x[0].segment_reduce(kind, &lengths, None));
+        check_gradient(std::slice::from_ref(&x), |x| x[0].segment_reduce(kind, &lengths, None));
     }
 }
 
@@ -57,6 +59,8 @@ fn repeats() {
     assert!(x.repeat_interleave(&Operand::from(-1i64), Some(0)).is_err());
     assert!(x.repeat_interleave(&Operand::from(i64::MAX), Some(0)).is_err());
     assert!(x.repeat_interleave(&Operand::Tensor(longs(&[1, 2, 3], &[3])), Some(0)).is_err());
-    check_gradient(&[x.clone()], |x| x[0].repeat_interleave(&Operand::from(3i64), Some(0)));
+    check_gradient(std::slice::from_ref(&x), |x| {
+        x[0].repeat_interleave(&Operand::from(3i64), Some(0))
+    });
     check_gradient(&[x], |x| x[0].repeat_interleave(&counts, Some(1)));
 }
