@@ -4,8 +4,10 @@
 # file, except what Cargo builds: that goes to CARGO_TARGET_DIR, which survives `make clean`.
 
 PYTHON ?= python3
-# Backends to build. CI sets cpu,wgpu,cuda for everything, so that one build serves all targets.
+# Backends to build. CI sets them once for everything, so that one build serves all targets.
 PYBURN_FEATURES ?= cpu
+# Backends of the wheel.
+WHEEL_FEATURES ?= cpu,wgpu,cuda
 # What `make test-gpu` tests: wgpu or cuda.
 DEVICE ?= wgpu
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/pyburn/target
@@ -48,9 +50,9 @@ test-gpu: $(VENV)/.test ## build for GPUs and run the device tests on the adapte
 	$(BIN)/python tools/show_device.py $(DEVICE)
 	PYBURN_TEST_DEVICE=$(DEVICE) $(BIN)/python -m pytest tests/device $(PYTEST_ARGS)
 
-wheel: $(VENV)/.build ## build the wheel with all backends into dist/
+wheel: $(VENV)/.build ## build the wheel, with all backends, into dist/
 	rm -rf dist
-	$(MATURIN) build --release --features pyo3/extension-module,cpu,wgpu,cuda --out dist
+	$(MATURIN) build --release --features pyo3/extension-module,$(WHEEL_FEATURES) --out dist
 
 parity: develop $(PARITY)/.ready ## compare with PyTorch over its own database of operators
 	PYTHONPATH=python $(PARITY)/bin/python -m tests.parity.opdb $(PARITY_ARGS)
