@@ -20,3 +20,17 @@ EXCLUDED: dict[str, str] = {
     "frombuffer": _HOST,
 }
 """Name of a row -> why it is not run on the device."""
+
+NEEDS: dict[str, str] = {
+    "Tensor.bfloat16": "bfloat16",
+    "Tensor.byte": "uint8",
+    "Tensor.cfloat": "complex64",
+    "Tensor.char": "int8",
+    "Tensor.short": "int16",
+    "complex": "complex64",
+    "imag": "complex64",
+    "polar": "complex64",
+    "view_as_complex": "complex64",
+    "view_as_real": "complex64",
+}
+"""Name of a row -> the dtype it cannot do without. A device that lacks it must say so."""

@@ -21,6 +21,7 @@ __all__ = [
     "is_available",
     "memory_stats",
     "set_default_device",
+    "supports",
     "synchronize",
 ]
 
@@ -111,6 +112,16 @@ def is_available(name: Any) -> bool:
     except _core.DeviceError:
         return False
     return True
+
+
+def supports(device: Any, dtype: Any) -> bool:
+    """Whether a device computes with a dtype.
+
+    Example:
+        >>> pyburn.backend.supports("cpu", pyburn.complex64)
+        True
+    """
+    return bool(_core._supports(_name(device), dtype))
 
 
 def synchronize(device: Any = None) -> None:

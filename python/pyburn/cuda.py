@@ -84,7 +84,7 @@ def current_device() -> int:
 
 def is_bf16_supported() -> bool:
     """Whether the device computes with bfloat16."""
-    return is_available() and bool(_core._supports("cuda", _core.dtype("bfloat16")))
+    return is_available() and backend.supports("cuda", "bfloat16")
 
 
 _MISSING = {

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyburn as pb
 import pytest
-from device_exclusions import EXCLUDED
+from device_exclusions import EXCLUDED, NEEDS
 from helpers import DEVICE, leaves, name_of, to_numpy
 from ops.row import COMPLEX, Call, Row
 from ops.runner import find, on_device, tensors
@@ -64,6 +64,20 @@ def _arguments(row: Row, call: Call, there: bool) -> tuple[list[Any], dict[str, 
     return args, kwargs
 
 
+def _refused(row: Row, ran: Counter[str]) -> bool:
+    """Whether the device lacks the row's dtype; then every call must be refused by that name."""
+    needed = NEEDS.get(row.name)
+    if needed is None or pb.backend.supports(DEVICE, needed):
+        return False
+    for call in _samples(row):
+        with pytest.raises((TypeError, RuntimeError), match=needed) as refusal:
+            args, kwargs = _arguments(row, call, there=True)
+            find(row.name)(*args, **kwargs)
+        assert pb.device(DEVICE).type in str(refusal.value)
+    ran["calls refused for a dtype the device lacks"] += len(_samples(row))
+    return True
+
+
 def _compare(actual: pb.Tensor, wanted: pb.Tensor, room: float, text: str) -> None:
     assert actual.device.type == pb.device(DEVICE).type, f"{text}: result on {actual.device}"
     ours, theirs = name_of(actual.dtype), name_of(wanted.dtype)
@@ -80,6 +94,8 @@ def _compare(actual: pb.Tensor, wanted: pb.Tensor, room: float, text: str) -> No
 def test_forward(row: Row, ran: Counter[str]) -> None:
     function, calls = find(row.name), _samples(row)
     assert calls, f"{row}: no samples"
+    if _refused(row, ran):
+        return
     for call in calls:
         args, kwargs = _arguments(row, call, there=False)
         wanted = leaves(function(*args, **kwargs))
@@ -101,6 +117,8 @@ DIFFERENTIABLE = [
 @pytest.mark.parametrize("row", DIFFERENTIABLE)
 def test_backward(row: Row, ran: Counter[str]) -> None:
     """The gradients of a weighted sum of everything that a call gives."""
+    if _refused(row, ran):
+        return
     for call in _samples(row)[:1]:
         wanted, got = _gradients(row, call, there=False), _gradients(row, call, there=True)
         assert wanted, f"{row}: nothing to differentiate"

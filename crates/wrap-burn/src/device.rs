@@ -70,6 +70,22 @@ impl Device {
     }
 }
 
+/// Fails where a device lacks a dtype that was asked for by name.
+pub(crate) fn check_dtype(op: &str, device: Device, dtype: DType) -> Result<()> {
+    if supports(device, dtype) {
+        return Ok(());
+    }
+    let instead = match device.narrow(dtype) {
+        same if same == dtype => ".cpu()".to_string(),
+        narrow => format!(".to({narrow})"),
+    };
+    bail!(
+        Type,
+        "{op}: {device} has no {dtype}, it has {}; hint: {instead} first",
+        probe::supported_list(device)
+    )
+}
+
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.index() {

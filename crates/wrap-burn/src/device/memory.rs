@@ -58,15 +58,7 @@ impl DeviceMemory {
     /// Copies a host value to a device.
     pub(crate) fn upload(host: &Value, device: Device) -> Result<Value> {
         let target = bridge::burn_device(device)?;
-        if !super::supports(device, host.dtype) {
-            bail!(
-                Type,
-                "{device} has no {}; it offers {} here: convert first, for example with .to({})",
-                host.dtype,
-                super::probe::supported_list(device),
-                device.narrow(host.dtype)
-            );
-        }
+        super::check_dtype("to", device, host.dtype)?;
         let host = host.contiguous()?;
         let dtype = bridge::burn_dtype(host.dtype, device)?;
         let buffer = host.buffer()?;

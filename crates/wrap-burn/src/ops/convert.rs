@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::op::{Grads, Metas, Primitive, Values, Vjp, apply1, cast_host, one, single};
 use crate::tensor::Tensor;
 use crate::value::{Meta, Value};
-use crate::{DType, Result, bail};
+use crate::{DType, Result};
 
 /// The same numbers in another dtype.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -24,15 +24,7 @@ impl Primitive for CastOp {
     }
 
     fn infer(&self, inputs: &[&Value]) -> Result<Metas> {
-        let device = inputs[0].device();
-        if device.is_gpu() && !crate::device::supports(device, self.dtype) {
-            bail!(
-                Type,
-                "to: {device} has no {}; hint: use {} there, or .cpu() first",
-                self.dtype,
-                device.narrow(self.dtype)
-            );
-        }
+        crate::device::check_dtype("to", inputs[0].device(), self.dtype)?;
         one(Meta { shape: inputs[0].shape.clone(), dtype: self.dtype })
     }
 

@@ -115,14 +115,7 @@ pub(crate) fn full_value(meta: &Meta, fill: Scalar, device: Device) -> Result<Va
         }
         Device::Wgpu(_) | Device::Cuda(_) => {
             crate::device::require(device)?;
-            if !crate::device::supports(device, meta.dtype) {
-                bail!(
-                    Type,
-                    "full: {device} has no {}; hint: use {}",
-                    meta.dtype,
-                    device.narrow(meta.dtype)
-                );
-            }
+            crate::device::check_dtype("full", device, meta.dtype)?;
             let target = bridge::burn_device(device)?;
             let dtype = bridge::burn_dtype(meta.dtype, device)?;
             let shape = bridge::burn_shape(&meta.shape);

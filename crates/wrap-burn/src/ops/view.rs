@@ -93,6 +93,21 @@ pub enum ViewOp {
     },
 }
 
+/// burn keeps the memory of a GPU tensor as one dtype, which no view can change.
+fn same_type(value: &Value, dtype: DType) -> Result<()> {
+    let device = value.device();
+    if device.is_gpu() && dtype != value.dtype {
+        crate::device::check_dtype("view", device, dtype)?;
+        bail!(
+            Unsupported,
+            "view: memory of {device} is read as one dtype only, got {dtype} for {}; hint: .cpu() \
+             first",
+            value.dtype
+        );
+    }
+    Ok(())
+}
+
 impl ViewOp {
     /// Looks at a value this way, without copying.
     pub fn view(&self, value: &Value) -> Result<Value> {
@@ -177,6 +192,7 @@ impl ViewOp {
                 Ok(out)
             }
             ViewOp::AsComplex => {
+                same_type(value, value.dtype.to_complex())?;
                 let dtype = match value.dtype {
                     DType::F32 | DType::F64 => value.dtype.to_complex(),
                     other => bail!(
@@ -220,6 +236,7 @@ impl ViewOp {
                         value.dtype
                     );
                 }
+                same_type(value, *dtype)?;
                 let mut out = value.clone();
                 out.dtype = *dtype;
                 Ok(out)
