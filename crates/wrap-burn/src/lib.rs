@@ -63,6 +63,7 @@
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
+//! use wrap_burn::ops::unary::Unary;
 //! use wrap_burn::{
 //!     Grads, Meta, Metas, Primitive, Result, Saves, Tensor, Value, Values, Vjp, apply1, autograd,
 //!     bail, with_dtype,
@@ -106,7 +107,7 @@
 //!
 //!     fn vjp(&self, ctx: &Vjp<'_>) -> Result<Grads> {
 //!         let x = &ctx.inputs[0];
-//!         let passes = x.abs()?.gt_scalar(self.by)?.to_dtype(x.dtype())?;
+//!         let passes = x.unary(Unary::Abs)?.gt_scalar(self.by)?.to_dtype(x.dtype())?;
 //!         Ok(Grads::from_iter([Some(ctx.grad()?.mul(&passes)?)]))
 //!     }
 //! }
