@@ -23,7 +23,9 @@ CRATES := -p kernels -p wrap-burn -p pyburn
 # dependency once.
 MODULE_FEATURES = pyo3/extension-module,$(PYBURN_FEATURES)
 CARGO_FEATURES = pyo3/extension-module,pyburn/$(subst $(comma),$(comma)pyburn/,$(PYBURN_FEATURES))
-MATURIN = env -u CONDA_PREFIX VIRTUAL_ENV=$(VENV) $(BIN)/maturin
+# Checkouts share the target folder: what calls Cargo has it to itself.
+ALONE = tools/with_target.sh
+MATURIN = $(ALONE) env -u CONDA_PREFIX VIRTUAL_ENV=$(VENV) $(BIN)/maturin
 # What maturin sets for Cargo, for the commands that call Cargo themselves after it: when these
 # change, PyO3 and all that builds on it is compiled again.
 VERSION = $(shell $(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -31,8 +33,8 @@ AS_MATURIN = PYO3_BUILD_EXTENSION_MODULE=1 PYO3_ENVIRONMENT_SIGNATURE=cpython-$(
 	PYO3_CONFIG_FILE=$(shell ls $(CARGO_TARGET_DIR)/maturin/pyo3-config-*-$(VERSION)-abi3.txt) \
 	PYO3_PYTHON=$(BIN)/python PYTHON_SYS_EXECUTABLE=$(BIN)/python
 
-.PHONY: help demo test test-gpu wheel parity bench check format generate fmt clippy test-rust lint types \
-	stubs docs develop clean
+.PHONY: help demo test test-gpu wheel parity bench check format generate docs clean fmt clippy \
+	test-rust lint types stubs develop
 .DELETE_ON_ERROR:
 
 help: ## list the commands
@@ -72,7 +74,7 @@ generate: develop $(VENV)/.check ## write what is generated: the stubs and the t
 	$(BIN)/python tools/limits.py
 
 docs: develop $(VENV)/.test ## build the Rust documentation, run the code in the guides
-	$(AS_MATURIN) RUSTDOCFLAGS="-D warnings" cargo doc --release --no-deps $(CRATES) \
+	$(AS_MATURIN) RUSTDOCFLAGS="-D warnings" $(ALONE) cargo doc --release --no-deps $(CRATES) \
 		--features $(CARGO_FEATURES)
 	$(BIN)/python -m pytest tests/docs
 	@echo "Rust documentation: $(CARGO_TARGET_DIR)/doc/wrap_burn/index.html"
@@ -87,12 +89,12 @@ fmt:
 	cargo fmt --all --check
 
 clippy: develop
-	$(AS_MATURIN) cargo clippy --release $(CRATES) -p third_crate --all-targets \
+	$(AS_MATURIN) $(ALONE) cargo clippy --release $(CRATES) -p third_crate --all-targets \
 		--features $(CARGO_FEATURES) -- -D warnings
 
 # Without the module's crate: the engine is tested with no Python in it.
 test-rust:
-	cargo test --release -p kernels -p wrap-burn \
+	$(ALONE) cargo test --release -p kernels -p wrap-burn \
 		--features wrap-burn/$(subst $(comma),$(comma)wrap-burn/,$(PYBURN_FEATURES))
 
 lint: $(VENV)/.check
