@@ -44,21 +44,16 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
     On the CPU every result is the same from run to run already, so this only changes what
     :func:`are_deterministic_algorithms_enabled` says. On GPUs burn picks algorithms by timing them,
-    which nothing turns off; asking there warns once.
+    which nothing turns off; asking there warns.
     """
-    if mode and any(entry["name"] != "cpu" and entry["devices"] for entry in _seen_backends()):
+    # Only the default device is looked at: asking for every backend would wake up GPU drivers.
+    if mode and _core.get_default_device().type != "cpu":
         warnings.warn(
             "use_deterministic_algorithms: results on the CPU are deterministic; on GPUs burn "
             "chooses among algorithms by their time, which cannot be turned off",
             stacklevel=2,
         )
     _deterministic[:] = [bool(mode), bool(mode and warn_only)]
-
-
-def _seen_backends() -> list[dict[str, object]]:
-    # Only the default device is looked at: asking for every backend would wake up GPU drivers.
-    kind = _core.get_default_device().type
-    return [] if kind == "cpu" else [{"name": kind, "devices": True}]
 
 
 def are_deterministic_algorithms_enabled() -> bool:
