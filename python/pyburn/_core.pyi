@@ -1758,6 +1758,7 @@ class Tensor:
         size: Sequence[builtins.int] | None = None,
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
+        backend: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         layout: _layout = ...,
         pin_memory: builtins.bool = False,
@@ -1773,6 +1774,8 @@ class Tensor:
         device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
+        *,
+        backend: DeviceLike | None = None,
     ) -> Tensor:
         """An unset tensor of the given strides with this one's dtype and device."""
 
@@ -1783,6 +1786,7 @@ class Tensor:
         *,
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
+        backend: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         layout: _layout = ...,
         pin_memory: builtins.bool = False,
@@ -1795,6 +1799,7 @@ class Tensor:
         size: Sequence[builtins.int] | None = None,
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
+        backend: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         layout: _layout = ...,
         pin_memory: builtins.bool = False,
@@ -1807,6 +1812,7 @@ class Tensor:
         *,
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
+        backend: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         layout: _layout = ...,
         pin_memory: builtins.bool = False,
@@ -1819,6 +1825,7 @@ class Tensor:
         size: Sequence[builtins.int] | None = None,
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
+        backend: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         layout: _layout = ...,
         pin_memory: builtins.bool = False,
@@ -2726,6 +2733,9 @@ def _eye(
 def _fftfreq(
     n: builtins.int, d: builtins.float, dtype: DTypeLike, device: DeviceLike
 ) -> Tensor: ...
+def _from_array(array: Any) -> Tensor:
+    """A tensor over a NumPy array's memory, or over a copy where it cannot be shared."""
+
 def _from_dlpack(capsule: Any, copy: builtins.bool | None = None) -> Tensor:
     """A tensor over the memory of a DLPack capsule, which is used up."""
 

@@ -30,6 +30,7 @@ from pyburn._dtypes import (
     strided,
     type_of_number,
 )
+from pyburn._options import finish, kind_and_place, kind_and_place_like
 
 __all__ = [
     "arange",
@@ -70,19 +71,6 @@ __all__ = [
 ]
 
 
-def _finish(
-    result: Tensor,
-    out: Tensor | None,
-    requires_grad: bool,
-    layout: layout | None = None,
-) -> Tensor:
-    """A new tensor with the options that every factory takes."""
-    if layout is not None and layout is not strided:
-        raise NotImplementedError(f"only the layout pyburn.strided exists, got {layout}")
-    result = into(result, out)
-    return result.requires_grad_() if requires_grad else result
-
-
 def _filled(
     op: str,
     size: Sequence[Any],
@@ -91,15 +79,13 @@ def _filled(
     dtype: DTypeLike | None,
     layout: layout | None,
     device: DeviceLike | None,
+    backend: DeviceLike | None,
     requires_grad: bool,
+    default: dtype | None = None,
 ) -> Tensor:
     shape = sizes_of(size, op)
-    if out is not None:
-        kind, place = (out.dtype if dtype is None else as_dtype(dtype)), out.device
-    else:
-        place = as_device(device)
-        kind = _core.get_default_dtype() if dtype is None else as_dtype(dtype)
-    return _finish(_core._full(shape, value, kind, place), out, requires_grad, layout)
+    kind, place = kind_and_place(out, dtype, device, backend, default)
+    return finish(_core._full(shape, value, kind, place), out, requires_grad, layout)
 
 
 def _size_argument(args: tuple[Any, ...], size: Any) -> tuple[Any, ...]:
@@ -114,6 +100,7 @@ def empty(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
     memory_format: memory_format | None = None,
@@ -125,7 +112,7 @@ def empty(
         pyburn.Size([2, 3])
     """
     args = _size_argument(args, size)
-    return _filled("empty", args, 0, out, dtype, layout, device, requires_grad)
+    return _filled("empty", args, 0, out, dtype, layout, device, backend, requires_grad)
 
 
 def zeros(
@@ -135,6 +122,7 @@ def zeros(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -145,7 +133,7 @@ def zeros(
         tensor([0., 0.])
     """
     args = _size_argument(args, size)
-    return _filled("zeros", args, 0, out, dtype, layout, device, requires_grad)
+    return _filled("zeros", args, 0, out, dtype, layout, device, backend, requires_grad)
 
 
 def ones(
@@ -155,6 +143,7 @@ def ones(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -165,7 +154,7 @@ def ones(
         tensor([1., 1.])
     """
     args = _size_argument(args, size)
-    return _filled("ones", args, 1, out, dtype, layout, device, requires_grad)
+    return _filled("ones", args, 1, out, dtype, layout, device, backend, requires_grad)
 
 
 def full(
@@ -176,6 +165,7 @@ def full(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -186,22 +176,25 @@ def full(
         tensor([7, 7])
     """
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    if dtype is None and out is None:
-        dtype = _core._narrow(as_device(device), type_of_number(value))
-    return _filled("full", (size,), value, out, dtype, layout, device, requires_grad)
+    default = type_of_number(value)
+    return _filled(
+        "full", (size,), value, out, dtype, layout, device, backend, requires_grad, default
+    )
 
 
-def _like(
+def _near(
     input: Tensor,
+    shape: Sequence[int],
     value: Number,
     dtype: DTypeLike | None,
     layout: layout | None,
     device: DeviceLike | None,
+    backend: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
-    kind = input.dtype if dtype is None else as_dtype(dtype)
-    place = input.device if device is None else as_device(device)
-    return _finish(_core._full(tuple(input.shape), value, kind, place), None, requires_grad, layout)
+    """Equal elements with another tensor's dtype and device where none is named."""
+    kind, place = kind_and_place_like(input, dtype, device, backend)
+    return finish(_core._full(tuple(shape), value, kind, place), None, requires_grad, layout)
 
 
 def empty_like(
@@ -210,12 +203,13 @@ def empty_like(
     dtype: DTypeLike | None = None,
     layout: layout | None = None,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
     memory_format: memory_format = preserve_format,
 ) -> Tensor:
     """An unset tensor of another one's shape, dtype and device."""
-    return _like(input, 0, dtype, layout, device, requires_grad)
+    return _near(input, input.shape, 0, dtype, layout, device, backend, requires_grad)
 
 
 def zeros_like(
@@ -224,12 +218,13 @@ def zeros_like(
     dtype: DTypeLike | None = None,
     layout: layout | None = None,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
     memory_format: memory_format = preserve_format,
 ) -> Tensor:
     """Zeros of another tensor's shape, dtype and device."""
-    return _like(input, 0, dtype, layout, device, requires_grad)
+    return _near(input, input.shape, 0, dtype, layout, device, backend, requires_grad)
 
 
 def ones_like(
@@ -238,12 +233,13 @@ def ones_like(
     dtype: DTypeLike | None = None,
     layout: layout | None = None,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
     memory_format: memory_format = preserve_format,
 ) -> Tensor:
     """Ones of another tensor's shape, dtype and device."""
-    return _like(input, 1, dtype, layout, device, requires_grad)
+    return _near(input, input.shape, 1, dtype, layout, device, backend, requires_grad)
 
 
 def full_like(
@@ -253,13 +249,14 @@ def full_like(
     dtype: DTypeLike | None = None,
     layout: layout | None = None,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
     memory_format: memory_format = preserve_format,
 ) -> Tensor:
     """Equal elements in another tensor's shape, dtype and device."""
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    return _like(input, value, dtype, layout, device, requires_grad)
+    return _near(input, input.shape, value, dtype, layout, device, backend, requires_grad)
 
 
 @method
@@ -269,29 +266,14 @@ def new_tensor(
     *,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     layout: layout = strided,
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor of the given data with this one's dtype and device."""
-    kind = self.dtype if dtype is None else as_dtype(dtype)
-    place = self.device if device is None else as_device(device)
-    return _finish(tensor(data, dtype=kind, device=place), None, requires_grad, layout)
-
-
-def _new(
-    self: Tensor,
-    op: str,
-    size: Sequence[Any],
-    value: Number,
-    dtype: DTypeLike | None,
-    device: DeviceLike | None,
-    requires_grad: bool,
-    layout: layout | None,
-) -> Tensor:
-    kind = self.dtype if dtype is None else as_dtype(dtype)
-    place = self.device if device is None else as_device(device)
-    return _finish(_core._full(sizes_of(size, op), value, kind, place), None, requires_grad, layout)
+    kind, place = kind_and_place_like(self, dtype, device, backend)
+    return finish(tensor(data, dtype=kind, device=place), None, requires_grad, layout)
 
 
 @method
@@ -301,13 +283,14 @@ def new_empty(
     size: Sequence[int] | None = None,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     layout: layout = strided,
     pin_memory: bool = False,
 ) -> Tensor:
     """An unset tensor with this one's dtype and device."""
-    args = _size_argument(args, size)
-    return _new(self, "new_empty", args, 0, dtype, device, requires_grad, layout)
+    shape = sizes_of(_size_argument(args, size), "new_empty")
+    return _near(self, shape, 0, dtype, layout, device, backend, requires_grad)
 
 
 @method
@@ -317,13 +300,14 @@ def new_zeros(
     size: Sequence[int] | None = None,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     layout: layout = strided,
     pin_memory: bool = False,
 ) -> Tensor:
     """Zeros with this tensor's dtype and device."""
-    args = _size_argument(args, size)
-    return _new(self, "new_zeros", args, 0, dtype, device, requires_grad, layout)
+    shape = sizes_of(_size_argument(args, size), "new_zeros")
+    return _near(self, shape, 0, dtype, layout, device, backend, requires_grad)
 
 
 @method
@@ -333,13 +317,14 @@ def new_ones(
     size: Sequence[int] | None = None,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     layout: layout = strided,
     pin_memory: bool = False,
 ) -> Tensor:
     """Ones with this tensor's dtype and device."""
-    args = _size_argument(args, size)
-    return _new(self, "new_ones", args, 1, dtype, device, requires_grad, layout)
+    shape = sizes_of(_size_argument(args, size), "new_ones")
+    return _near(self, shape, 1, dtype, layout, device, backend, requires_grad)
 
 
 @method
@@ -350,13 +335,15 @@ def new_full(
     *,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     layout: layout = strided,
     pin_memory: bool = False,
 ) -> Tensor:
     """Equal elements with this tensor's dtype and device."""
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    return _new(self, "new_full", (size,), value, dtype, device, requires_grad, layout)
+    shape = sizes_of((size,), "new_full")
+    return _near(self, shape, value, dtype, layout, device, backend, requires_grad)
 
 
 @method
@@ -369,10 +356,11 @@ def new_empty_strided(
     device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
+    *,
+    backend: DeviceLike | None = None,
 ) -> Tensor:
     """An unset tensor of the given strides with this one's dtype and device."""
-    kind = self.dtype if dtype is None else as_dtype(dtype)
-    place = self.device if device is None else as_device(device)
+    kind, place = kind_and_place_like(self, dtype, device, backend)
     return empty_strided(
         size, stride, dtype=kind, layout=layout, device=place, requires_grad=requires_grad
     )
@@ -385,6 +373,7 @@ def empty_strided(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -396,9 +385,9 @@ def empty_strided(
             f"strides ({len(strides)})"
         )
     reach = 0 if 0 in sizes else sum((n - 1) * s for n, s in zip(sizes, strides, strict=True)) + 1
-    memory = empty((reach,), dtype=dtype, device=device)
+    memory = empty((reach,), dtype=dtype, device=device, backend=backend)
     result = _core.as_strided(memory, list(sizes), list(strides), 0).detach()
-    return _finish(result, None, requires_grad, layout)
+    return finish(result, None, requires_grad, layout)
 
 
 def empty_permuted(
@@ -408,6 +397,7 @@ def empty_permuted(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -417,13 +407,18 @@ def empty_permuted(
             f"empty_permuted: expected physical_layout to be a permutation of the dimensions of "
             f"size {tuple(size)}, got {tuple(physical_layout)}"
         )
-    stored = empty([size[dim] for dim in physical_layout], dtype=dtype, device=device)
+    shape = [size[dim] for dim in physical_layout]
+    stored = empty(shape, dtype=dtype, device=device, backend=backend)
     order = [list(physical_layout).index(dim) for dim in builtins.range(len(size))]
-    return _finish(stored.permute(order).detach(), None, requires_grad, layout)
+    return finish(stored.permute(order).detach(), None, requires_grad, layout)
 
 
 def as_tensor(
-    data: Any, dtype: DTypeLike | None = None, device: DeviceLike | None = None
+    data: Any,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    *,
+    backend: DeviceLike | None = None,
 ) -> Tensor:
     """A tensor of the data, which shares memory with tensors and arrays where it can.
 
@@ -433,16 +428,14 @@ def as_tensor(
         True
     """
     if isinstance(data, Tensor):
-        return data.to(
-            dtype=data.dtype if dtype is None else dtype,
-            device=data.device if device is None else device,
-        )
+        kind, place = kind_and_place_like(data, dtype, device, backend)
+        return data.to(dtype=kind, device=place)
+    place = as_device(device, backend)
     if hasattr(data, "__array_interface__") and not is_number(data):
-        shared = from_numpy(data)
-        place = as_device(device)
+        shared = _core._from_array(data)
         kind = _core._narrow(place, shared.dtype) if dtype is None else dtype
         return shared.to(dtype=kind, device=place)
-    return tensor(data, dtype=dtype, device=device)
+    return tensor(data, dtype=dtype, device=place)
 
 
 def asarray(
@@ -450,6 +443,7 @@ def asarray(
     *,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     copy: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -459,9 +453,21 @@ def asarray(
         raise ValueError(
             f"asarray: can't alias arbitrary sequence of type {type(obj).__name__}; hint: copy=None"
         )
-    result = as_tensor(obj, dtype=dtype, device=device)
-    if copy is False and isinstance(obj, Tensor) and not result._shares_storage(obj):
-        raise ValueError("asarray: can't alias tensor with another dtype or device, copy=False")
+    result = as_tensor(obj, dtype=dtype, device=device, backend=backend)
+    if copy is False:
+        if isinstance(obj, Tensor):
+            is_copy = not result._shares_storage(obj)
+        else:
+            address = obj.__array_interface__["data"][0]
+            is_copy = result.numel() > 0 and (
+                result.device.type != "cpu" or result.data_ptr() != address
+            )
+        if is_copy:
+            raise ValueError(
+                "asarray: expected memory that can be shared with copy=False, got a tensor or "
+                "array of another dtype or device, or an array that is read-only or has strides "
+                "no tensor has; hint: copy=None"
+            )
     if copy and is_shared:
         result = result.detach().clone()
     if isinstance(obj, Tensor) and requires_grad != result.requires_grad:
@@ -500,7 +506,7 @@ def frombuffer(
         )
     # NumPy has no bfloat16, whose bits it carries as integers.
     carrier = "int16" if kind == bfloat16 else name_of(kind)
-    result = from_numpy(raw[offset:end].view(carrier)).view(kind)
+    result = _core._from_array(raw[offset:end].view(carrier)).view(kind)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -510,11 +516,12 @@ def scalar_tensor(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
     """A 0-d tensor of the default dtype, or of the one named."""
-    return _filled("scalar_tensor", ((),), s, None, dtype, layout, device, requires_grad)
+    return _filled("scalar_tensor", ((),), s, None, dtype, layout, device, backend, requires_grad)
 
 
 def _plain(value: Number | Tensor) -> Any:
@@ -530,6 +537,7 @@ def arange(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -551,15 +559,9 @@ def arange(
     if given or end is None:
         raise TypeError("arange: expected (end), (start, end) or (start, end, step)")
     start, last, step = _plain(start), _plain(end), _plain(step)
-    place = as_device(device) if out is None else out.device
-    if dtype is not None:
-        kind = as_dtype(dtype)
-    elif out is not None:
-        kind = out.dtype
-    else:
-        floats = any(category(type_of_number(value)) > 1 for value in (start, last, step))
-        kind = _core.get_default_dtype() if floats else _core._narrow(place, int64)
-    return _finish(_core._arange(start, last, step, kind, place), out, requires_grad, layout)
+    floats = any(category(type_of_number(value)) > 1 for value in (start, last, step))
+    kind, place = kind_and_place(out, dtype, device, backend, None if floats else int64)
+    return finish(_core._arange(start, last, step, kind, place), out, requires_grad, layout)
 
 
 def range(
@@ -571,6 +573,7 @@ def range(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """``start``, ``start + step``, ... up to and with ``end``; ``arange`` is the one to use."""
@@ -581,22 +584,16 @@ def range(
         raise RuntimeError("range: step must be nonzero")
     if (last - first) / by < 0:
         raise RuntimeError("range: upper bound and lower bound inconsistent with step sign")
-    place = as_device(device) if out is None else out.device
-    kind = out.dtype if out is not None else _core.get_default_dtype()
-    kind = kind if dtype is None else as_dtype(dtype)
+    kind, place = kind_and_place(out, dtype, device, backend)
     count = math.floor((last - first) / by) + 1
     result = _core._arange(0, count, 1, float64, "cpu") * by + first
-    return _finish(result.to(kind).to(place), out, requires_grad, layout)
+    return finish(result.to(kind).to(place), out, requires_grad, layout)
 
 
-def _spaced_dtype(start: Any, end: Any, dtype: DTypeLike | None, out: Tensor | None) -> dtype:
-    if dtype is not None:
-        return as_dtype(dtype)
-    if out is not None:
-        return out.dtype
+def _spaced_default(start: Any, end: Any) -> dtype:
     kind = _core.get_default_dtype()
-    numbers = isinstance(start, builtins.complex) or isinstance(end, builtins.complex)
-    return kind.to_complex() if numbers else kind
+    bounds = isinstance(start, builtins.complex) or isinstance(end, builtins.complex)
+    return kind.to_complex() if bounds else kind
 
 
 def linspace(
@@ -608,6 +605,7 @@ def linspace(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -618,9 +616,8 @@ def linspace(
         tensor([0.0000, 0.5000, 1.0000])
     """
     start, end = _plain(start), _plain(end)
-    place = as_device(device) if out is None else out.device
-    kind = _spaced_dtype(start, end, dtype, out)
-    return _finish(_core._linspace(start, end, steps, kind, place), out, requires_grad, layout)
+    kind, place = kind_and_place(out, dtype, device, backend, _spaced_default(start, end))
+    return finish(_core._linspace(start, end, steps, kind, place), out, requires_grad, layout)
 
 
 def logspace(
@@ -633,6 +630,7 @@ def logspace(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -643,10 +641,9 @@ def logspace(
         tensor([  1.,  10., 100.])
     """
     start, end = _plain(start), _plain(end)
-    place = as_device(device) if out is None else out.device
-    kind = _spaced_dtype(start, end, dtype, out)
+    kind, place = kind_and_place(out, dtype, device, backend, _spaced_default(start, end))
     result = _core._logspace(start, end, steps, builtins.float(base), kind, place)
-    return _finish(result, out, requires_grad, layout)
+    return finish(result, out, requires_grad, layout)
 
 
 def eye(
@@ -657,6 +654,7 @@ def eye(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -667,10 +665,8 @@ def eye(
         tensor([[1., 0.],
                 [0., 1.]])
     """
-    place = as_device(device) if out is None else out.device
-    default = _core.get_default_dtype() if out is None else out.dtype
-    kind = default if dtype is None else as_dtype(dtype)
-    return _finish(_core._eye(n, m, kind, place), out, requires_grad, layout)
+    kind, place = kind_and_place(out, dtype, device, backend)
+    return finish(_core._eye(n, m, kind, place), out, requires_grad, layout)
 
 
 def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> Tensor:
@@ -705,8 +701,9 @@ def _triangle(
     offset: int,
     dtype: DTypeLike | None,
     device: DeviceLike | None,
+    backend: DeviceLike | None,
 ) -> Tensor:
-    place = as_device(device)
+    place = as_device(device, backend)
     kind = int64 if dtype is None else as_dtype(dtype)
     return make(row, col, offset, _core._narrow(place, kind), place)
 
@@ -718,10 +715,11 @@ def tril_indices(
     *,
     dtype: DTypeLike | None = int64,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     layout: layout = strided,
 ) -> Tensor:
     """Where the lower triangle of a matrix lies: row numbers, then column numbers."""
-    return _triangle(_core._tril_indices, row, col, offset, dtype, device)
+    return _triangle(_core._tril_indices, row, col, offset, dtype, device, backend)
 
 
 def triu_indices(
@@ -731,10 +729,11 @@ def triu_indices(
     *,
     dtype: DTypeLike | None = int64,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     layout: layout = strided,
 ) -> Tensor:
     """Where the upper triangle of a matrix lies: row numbers, then column numbers."""
-    return _triangle(_core._triu_indices, row, col, offset, dtype, device)
+    return _triangle(_core._triu_indices, row, col, offset, dtype, device, backend)
 
 
 @method

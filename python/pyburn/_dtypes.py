@@ -213,8 +213,14 @@ def as_dtype(kind: DTypeLike) -> dtype:
 
 
 def as_device(place: DeviceLike | None, backend: DeviceLike | None = None) -> device:
-    """The device an argument names, or the default one."""
-    place = backend if place is None else place
+    """The device that ``device=`` or its synonym ``backend=`` names, or the default one."""
+    if backend is not None:
+        if place is not None and device(place) != device(backend):
+            raise ValueError(
+                f"device: expected device= and backend= to name one device, got {device(place)} "
+                f"and {device(backend)}; hint: give one of them"
+            )
+        place = backend
     if place is None:
         return _core.get_default_device()
     return place if isinstance(place, device) else device(place)

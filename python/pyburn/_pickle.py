@@ -41,7 +41,7 @@ def _rebuild_tensor(
         # NumPy has no bfloat16: its bits travel as int16.
         bits = kind == _core.dtype("bfloat16")
         array = np.frombuffer(data, dtype="int16" if bits else dtype).reshape(shape)
-        tensor = _core.from_numpy(array)
+        tensor = _core._from_array(array)
         if bits:
             tensor = tensor.view(kind)
         tensor = tensor.to(device)

@@ -18,9 +18,7 @@ from pyburn._dtypes import (
     DTypeLike,
     Number,
     as_device,
-    as_dtype,
     category,
-    dtype,
     int64,
     layout,
     memory_format,
@@ -30,6 +28,7 @@ from pyburn._dtypes import (
     uint8,
 )
 from pyburn._dtypes import bool as bool_
+from pyburn._options import finish, kind_and_place, kind_and_place_like
 
 __all__ = [
     "Distribution",
@@ -240,8 +239,7 @@ def _random(
     if not isinstance(law, Distribution):
         raise TypeError(f"random: expected a pyburn.Distribution, got {type(law).__name__}")
     size = sizes_of((shape,), "random")
-    place = as_device(device, backend)
-    kind = _core.get_default_dtype() if dtype is None else as_dtype(dtype)
+    kind, place = kind_and_place(None, dtype, device, backend)
     whole = category(kind) <= 1
     if law.name == "Default" and kind == bool_:
         law = Distribution.Bernoulli(0.5)
@@ -267,25 +265,6 @@ def _random(
 attach("random", staticmethod(_random))
 
 
-def _options(
-    out: Tensor | None, dtype: DTypeLike | None, device: DeviceLike | None, default: dtype | None
-) -> tuple[dtype, device]:
-    """The dtype and the device of a new tensor."""
-    place = as_device(device) if out is None else out.device
-    if dtype is not None:
-        return as_dtype(dtype), place
-    if out is not None:
-        return out.dtype, place
-    return _core._narrow(place, default or _core.get_default_dtype()), place
-
-
-def _finish(result: Tensor, out: Tensor | None, requires_grad: bool, layout: Any) -> Tensor:
-    if layout is not None and layout is not strided:
-        raise NotImplementedError(f"only the layout pyburn.strided exists, got {layout}")
-    result = into(result, out)
-    return result.requires_grad_() if requires_grad else result
-
-
 def rand(
     *args: int | Sequence[int],
     size: Sequence[int] | None = None,
@@ -294,6 +273,7 @@ def rand(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -304,8 +284,8 @@ def rand(
         pyburn.Size([2, 3])
     """
     shape = sizes_of(args if size is None else (size,), "rand")
-    kind, place = _options(out, dtype, device, None)
-    return _finish(_core.rand(shape, kind, place, _source(generator)), out, requires_grad, layout)
+    kind, place = kind_and_place(out, dtype, device, backend)
+    return finish(_core.rand(shape, kind, place, _source(generator)), out, requires_grad, layout)
 
 
 def randn(
@@ -316,13 +296,14 @@ def randn(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
     """Numbers from the normal distribution with mean zero and variance one."""
     shape = sizes_of(args if size is None else (size,), "randn")
-    kind, place = _options(out, dtype, device, None)
-    return _finish(_core.randn(shape, kind, place, _source(generator)), out, requires_grad, layout)
+    kind, place = kind_and_place(out, dtype, device, backend)
+    return finish(_core.randn(shape, kind, place, _source(generator)), out, requires_grad, layout)
 
 
 def _bounds(
@@ -351,6 +332,7 @@ def randint(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -361,10 +343,10 @@ def randint(
         tensor([1, 1])
     """
     first, end, shape = _bounds("randint", args, low, high, size, True)
-    kind, place = _options(out, dtype, device, int64)
+    kind, place = kind_and_place(out, dtype, device, backend, int64)
     sizes = sizes_of((shape,), "randint")
     result = _core.randint(first, end, sizes, kind, place, _source(generator))
-    return _finish(result, out, requires_grad, layout)
+    return finish(result, out, requires_grad, layout)
 
 
 def randperm(
@@ -375,23 +357,16 @@ def randperm(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
     """The integers below ``n`` in random order."""
     if n < 0:
         raise RuntimeError(f"randperm: n must be non-negative, got {n}")
-    kind, place = _options(out, dtype, device, int64)
+    kind, place = kind_and_place(out, dtype, device, backend, int64)
     result = _core.randperm(n, kind, place, _source(generator))
-    return _finish(result, out, requires_grad, layout)
-
-
-def _like_options(
-    input: Tensor, dtype: DTypeLike | None, device: DeviceLike | None
-) -> tuple[tuple[int, ...], dtype, device]:
-    kind = input.dtype if dtype is None else as_dtype(dtype)
-    place = input.device if device is None else as_device(device)
-    return tuple(input.shape), kind, place
+    return finish(result, out, requires_grad, layout)
 
 
 def rand_like(
@@ -401,13 +376,15 @@ def rand_like(
     dtype: DTypeLike | None = None,
     layout: layout | None = None,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
     memory_format: memory_format = preserve_format,
 ) -> Tensor:
     """Numbers between zero and one in another tensor's shape, dtype and device."""
-    result = _core.rand(*_like_options(input, dtype, device), _source(generator))
-    return _finish(result, None, requires_grad, layout)
+    options = kind_and_place_like(input, dtype, device, backend)
+    result = _core.rand(tuple(input.shape), *options, _source(generator))
+    return finish(result, None, requires_grad, layout)
 
 
 def randn_like(
@@ -417,13 +394,15 @@ def randn_like(
     dtype: DTypeLike | None = None,
     layout: layout | None = None,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
     memory_format: memory_format = preserve_format,
 ) -> Tensor:
     """Standard normal numbers in another tensor's shape, dtype and device."""
-    result = _core.randn(*_like_options(input, dtype, device), _source(generator))
-    return _finish(result, None, requires_grad, layout)
+    options = kind_and_place_like(input, dtype, device, backend)
+    result = _core.randn(tuple(input.shape), *options, _source(generator))
+    return finish(result, None, requires_grad, layout)
 
 
 def randint_like(
@@ -435,15 +414,16 @@ def randint_like(
     dtype: DTypeLike | None = None,
     layout: layout | None = None,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
     memory_format: memory_format = preserve_format,
 ) -> Tensor:
     """Integers from ``low`` up to ``high`` in another tensor's shape, dtype and device."""
     first, end, _ = _bounds("randint_like", args, low, high, None, False)
-    options = _like_options(input, dtype, device)
-    result = _core.randint(first, end, *options, _source(generator))
-    return _finish(result, None, requires_grad, layout)
+    options = kind_and_place_like(input, dtype, device, backend)
+    result = _core.randint(first, end, tuple(input.shape), *options, _source(generator))
+    return finish(result, None, requires_grad, layout)
 
 
 def normal(
@@ -456,6 +436,7 @@ def normal(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -468,10 +449,10 @@ def normal(
         raise TypeError("normal: expects a size where mean and std are numbers")
     if std < 0:
         raise RuntimeError(f"normal: expects std >= 0.0, but found std {std}")
-    kind, place = _options(out, dtype, device, None)
+    kind, place = kind_and_place(out, dtype, device, backend)
     shape = sizes_of((size,), "normal")
     result = _core.normal_with(float(mean), float(std), shape, kind, place, _source(generator))
-    return _finish(result, out, requires_grad, layout)
+    return finish(result, out, requires_grad, layout)
 
 
 @method

@@ -7,8 +7,8 @@ from typing import Any
 from pyburn import _core
 from pyburn._api import method
 from pyburn._core import Tensor
-from pyburn._creation import _finish
-from pyburn._dtypes import DeviceLike, DTypeLike, as_device, as_dtype, layout, strided
+from pyburn._dtypes import DeviceLike, DTypeLike, layout, strided
+from pyburn._options import finish, kind_and_place
 
 __all__ = [
     "bartlett_window",
@@ -108,10 +108,11 @@ def _window(
     dtype: DTypeLike | None,
     layout: layout | None,
     device: DeviceLike | None,
+    backend: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
-    kind = _core.get_default_dtype() if dtype is None else as_dtype(dtype)
-    return _finish(native(*args, kind, as_device(device)), None, requires_grad, layout)
+    kind, place = kind_and_place(None, dtype, device, backend)
+    return finish(native(*args, kind, place), None, requires_grad, layout)
 
 
 def hann_window(
@@ -121,6 +122,7 @@ def hann_window(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -131,7 +133,7 @@ def hann_window(
         tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
     args = (window_length, periodic)
-    return _window(_core._hann_window, args, dtype, layout, device, requires_grad)
+    return _window(_core._hann_window, args, dtype, layout, device, backend, requires_grad)
 
 
 def hamming_window(
@@ -143,12 +145,13 @@ def hamming_window(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
     """The Hamming window ``alpha - beta cos(2 pi n / N)``."""
     args = (window_length, periodic, alpha, beta)
-    return _window(_core._hamming_window, args, dtype, layout, device, requires_grad)
+    return _window(_core._hamming_window, args, dtype, layout, device, backend, requires_grad)
 
 
 def blackman_window(
@@ -158,12 +161,13 @@ def blackman_window(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
     """The Blackman window ``0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)``."""
     args = (window_length, periodic)
-    return _window(_core._blackman_window, args, dtype, layout, device, requires_grad)
+    return _window(_core._blackman_window, args, dtype, layout, device, backend, requires_grad)
 
 
 def bartlett_window(
@@ -173,12 +177,13 @@ def bartlett_window(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
     """The triangular window."""
     args = (window_length, periodic)
-    return _window(_core._bartlett_window, args, dtype, layout, device, requires_grad)
+    return _window(_core._bartlett_window, args, dtype, layout, device, backend, requires_grad)
 
 
 def kaiser_window(
@@ -189,9 +194,10 @@ def kaiser_window(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
     """The Kaiser window, the narrower the larger ``beta`` is."""
     args = (window_length, periodic, float(beta))
-    return _window(_core._kaiser_window, args, dtype, layout, device, requires_grad)
+    return _window(_core._kaiser_window, args, dtype, layout, device, backend, requires_grad)

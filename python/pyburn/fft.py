@@ -8,13 +8,13 @@ Complex tensors exist on the CPU only.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from pyburn import _core
 from pyburn._api import into
 from pyburn._core import Tensor
-from pyburn._creation import _finish
-from pyburn._dtypes import DeviceLike, DTypeLike, as_device, as_dtype, layout, numpy_names, strided
+from pyburn._dtypes import DeviceLike, DTypeLike, layout, numpy_names, strided
+from pyburn._options import finish, kind_and_place
 
 __all__ = [
     "fft",
@@ -222,13 +222,11 @@ def _frequencies(
     dtype: DTypeLike | None,
     layout: layout | None,
     device: DeviceLike | None,
+    backend: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
-    place: Any = as_device(device) if out is None else out.device
-    kind = _core.get_default_dtype() if dtype is None else as_dtype(dtype)
-    if dtype is None and out is not None:
-        kind = out.dtype
-    return _finish(native(n, d, kind, place), out, requires_grad, layout)
+    kind, place = kind_and_place(out, dtype, device, backend)
+    return finish(native(n, d, kind, place), out, requires_grad, layout)
 
 
 def fftfreq(
@@ -239,6 +237,7 @@ def fftfreq(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The frequencies of :func:`fft` of ``n`` samples that are ``d`` apart.
@@ -247,7 +246,7 @@ def fftfreq(
         >>> pyburn.fft.fftfreq(4)
         tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
-    return _frequencies(_core._fftfreq, n, d, out, dtype, layout, device, requires_grad)
+    return _frequencies(_core._fftfreq, n, d, out, dtype, layout, device, backend, requires_grad)
 
 
 def rfftfreq(
@@ -258,7 +257,8 @@ def rfftfreq(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The frequencies of :func:`rfft` of ``n`` samples that are ``d`` apart."""
-    return _frequencies(_core._rfftfreq, n, d, out, dtype, layout, device, requires_grad)
+    return _frequencies(_core._rfftfreq, n, d, out, dtype, layout, device, backend, requires_grad)

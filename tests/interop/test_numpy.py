@@ -131,13 +131,55 @@ def test_memory_that_is_not_aligned():
     a[:] = np.arange(9)
     assert not a.flags.aligned
     assert pyburn.tensor(a).tolist() == list(range(9))
-    assert pyburn.from_numpy(a).sum().item() == 36
+    assert pyburn.as_tensor(a).sum().item() == 36
 
 
 def test_odd_strides():
     records = np.zeros(4, dtype=[("a", np.int8), ("b", np.float32)])
     records["b"] = [1, 2, 3, 4]
     assert pyburn.tensor(records["b"]).tolist() == [1, 2, 3, 4]
+
+
+def unaligned():
+    return np.zeros(9, dtype=np.uint8)[1:].view(np.float32)
+
+
+def odd_strides():
+    return np.zeros(4, dtype=[("a", np.int8), ("b", np.float32)])["b"]
+
+
+UNSHAREABLE = {
+    "negative strides": np.arange(6.0)[::-1],
+    "another byte order": np.arange(3).astype(">i4"),
+    "not aligned": unaligned(),
+    "no multiples": odd_strides(),
+}
+
+
+@pytest.mark.parametrize("why", UNSHAREABLE)
+def test_memory_that_no_tensor_can_have(why):
+    array = UNSHAREABLE[why]
+    with pytest.raises(ValueError, match=rf"from_numpy: .*{why}.*; hint: array\.copy\(\)"):
+        pyburn.from_numpy(array)
+    assert pyburn.from_numpy(array.astype(array.dtype.newbyteorder("="))).shape == array.shape
+    for copy in (pyburn.as_tensor, pyburn.asarray, pyburn.tensor):
+        assert copy(array).tolist() == array.tolist()
+
+
+def test_sharing_or_nothing():
+    array = np.arange(3.0)
+    assert pyburn.asarray(array, copy=False).data_ptr() == array.ctypes.data
+    assert pyburn.asarray(np.zeros((2, 0)), copy=False).shape == (2, 0)
+    frozen = np.arange(3.0)
+    frozen.flags.writeable = False
+    for call in (
+        lambda: pyburn.asarray(array, copy=False, dtype=pyburn.int32),
+        lambda: pyburn.asarray(array, copy=False, device="meta"),
+        lambda: pyburn.asarray(array[::-1], copy=False),
+        lambda: pyburn.asarray(frozen, copy=False),
+    ):
+        with pytest.raises(ValueError, match="shared with copy=False"):
+            call()
 
 
 def test_broadcast_arrays():

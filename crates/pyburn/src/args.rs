@@ -59,7 +59,7 @@ pub(crate) fn operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
         return Ok(Some(Operand::Scalar(scalar)));
     }
     if object.hasattr("__array_interface__")? {
-        let value = exchange::from_array(object, false)?;
+        let value = exchange::from_array(object, exchange::Memory::Copied)?;
         return Ok(Some(Operand::Tensor(Tensor::from_value(value))));
     }
     Ok(None)
@@ -200,7 +200,7 @@ pub(crate) fn value_as(object: &Bound<'_, PyAny>, wanted: Option<DType>) -> PyRe
         return quick(|| tensor.get().0.value().to_host()?.copied());
     }
     if object.hasattr("__array_interface__")? {
-        return exchange::from_array(object, false);
+        return exchange::from_array(object, exchange::Memory::Copied);
     }
     if object.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("tensor: new(): invalid data type 'str'"));

@@ -143,6 +143,21 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DTypeArg {
 #[derive(Clone, Copy)]
 pub(crate) struct DeviceArg(pub Device);
 
+impl DeviceArg {
+    /// The device that `device=` or its synonym `backend=` names.
+    pub(crate) fn named(device: Option<Self>, backend: Option<Self>) -> PyResult<Option<Device>> {
+        match (device, backend) {
+            (Some(DeviceArg(device)), Some(DeviceArg(backend))) if device != backend => {
+                Err(pyo3::exceptions::PyValueError::new_err(format!(
+                    "device: expected device= and backend= to name one device, got {device} and \
+                     {backend}; hint: give one of them"
+                )))
+            }
+            (device, backend) => Ok(device.or(backend).map(|arg| arg.0)),
+        }
+    }
+}
+
 impl<'a, 'py> FromPyObject<'a, 'py> for DeviceArg {
     type Error = PyErr;
 

@@ -77,16 +77,35 @@ pub(crate) fn to_array<'py>(py: Python<'py>, value: Value) -> PyResult<Bound<'py
 /// Keeps a Python object alive for as long as its memory is used.
 struct Keep(#[allow(dead_code, reason = "held for its Drop")] Py<PyAny>);
 
-/// A value over an array's memory (`share`) or over a copy of it. What cannot be shared (negative
-/// or odd strides, read-only memory, foreign byte order) is copied.
-pub(crate) fn from_array(object: &Bound<'_, PyAny>, share: bool) -> PyResult<Value> {
+/// What becomes of an array's memory.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Memory {
+    /// The value has memory of its own.
+    Copied,
+    /// The value has the array's memory, or a copy where it cannot have it or may not write to it.
+    Shared,
+    /// The same, but memory that it cannot have is an error.
+    MustShare,
+}
+
+/// A value over an array's memory or a copy of it.
+pub(crate) fn from_array(object: &Bound<'_, PyAny>, memory: Memory) -> PyResult<Value> {
     let py = object.py();
+    let refuse = |obstacle: &str| {
+        if memory == Memory::MustShare {
+            return Err(PyValueError::new_err(format!(
+                "from_numpy: expected an array whose memory a tensor can share, got one {obstacle}; \
+                 hint: array.copy(), or pyburn.tensor(array), which copies"
+            )));
+        }
+        Ok(())
+    };
     let interface = object.getattr("__array_interface__")?;
     let code: String = interface.get_item("typestr")?.extract()?;
     if code.starts_with('>') {
-        // Foreign byte order: NumPy converts it.
+        refuse("in another byte order than the machine's")?;
         let dtype = object.getattr("dtype")?.call_method1("newbyteorder", ("=",))?;
-        return from_array(&object.call_method1("astype", (dtype,))?, false);
+        return from_array(&object.call_method1("astype", (dtype,))?, Memory::Copied);
     }
     let dtype = dtype_of(&code)?;
     let size = dtype.size();
@@ -97,16 +116,26 @@ pub(crate) fn from_array(object: &Bound<'_, PyAny>, share: bool) -> PyResult<Val
         strides => Some(strides.extract()?),
     };
     let numel: usize = shape.iter().product();
-    let fits = bytes
-        .as_ref()
-        .is_none_or(|bytes| bytes.iter().all(|&stride| stride >= 0 && stride % size as isize == 0));
-    if numel > 0 && (!fits || address % size.min(8) != 0) {
+    let some_stride = |is: &dyn Fn(isize) -> bool| bytes.iter().flatten().any(|&stride| is(stride));
+    let obstacle = if some_stride(&|stride| stride < 0) {
+        Some("with negative strides")
+    } else if some_stride(&|stride| stride % size as isize != 0) {
+        Some("with strides that are no multiples of the size of its elements")
+    } else if address % size.min(8) != 0 {
+        Some("that is not aligned")
+    } else {
+        None
+    };
+    if numel > 0
+        && let Some(obstacle) = obstacle
+    {
+        refuse(obstacle)?;
         let copy = py.import("numpy")?.call_method1("array", (object,))?;
         let copy = py
             .import("numpy")?
             .call_method1("ascontiguousarray", (copy,))?
             .call_method1("reshape", (PyTuple::new(py, shape.iter())?,))?;
-        return from_array(&copy, share);
+        return from_array(&copy, memory);
     }
     let strides: Strides = match bytes {
         Some(bytes) => bytes.iter().map(|stride| stride / size as isize).collect(),
@@ -125,7 +154,7 @@ pub(crate) fn from_array(object: &Bound<'_, PyAny>, share: bool) -> PyResult<Val
     let buffer = unsafe { Buffer::from_foreign(address as *mut u8, span * size, owner) };
     let value =
         Value { dtype, shape, strides, offset: 0, storage: Storage::Host(Arc::new(buffer)) };
-    if share && !read_only {
+    if memory != Memory::Copied && !read_only {
         return Ok(value);
     }
     value.copied().map_err(crate::boundary::to_py)

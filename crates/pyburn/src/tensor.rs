@@ -15,7 +15,7 @@ use self::history::RemovableHandle;
 use crate::args::{self, T};
 use crate::boundary::{on, run, to_py};
 use crate::dtype::{DTypeArg, DeviceArg, PyDType, PyDevice};
-use crate::exchange;
+use crate::exchange::{self, Memory};
 
 /// A multi-dimensional array of one element type on one device, with a history for gradients.
 #[pyclass(name = "Tensor", module = "pyburn", subclass, weakref, dict, frozen)]
@@ -58,7 +58,7 @@ impl PyTensor {
         backend: Option<DeviceArg>,
         requires_grad: bool,
     ) -> PyResult<Self> {
-        let device = device.or(backend).map(|arg| arg.0);
+        let device = DeviceArg::named(device, backend)?;
         // `Tensor(tensor)` looks at the same memory: subclasses such as Parameter are made so.
         let tensor = if data.len() == 1
             && let Ok(T(source)) = data.get_item(0)?.extract::<T>()
@@ -355,7 +355,8 @@ pub(crate) fn tensor(
     pin_memory: bool,
 ) -> PyResult<PyTensor> {
     let _ = pin_memory;
-    let made = make(py, data, dtype.map(|arg| arg.0), device.or(backend).map(|arg| arg.0))?;
+    let device = DeviceArg::named(device, backend)?;
+    let made = make(py, data, dtype.map(|arg| arg.0), device)?;
     if requires_grad {
         made.set_requires_grad(true).map_err(to_py)?;
     }
@@ -371,7 +372,13 @@ pub(crate) fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
             array.get_type().name()?
         )));
     }
-    Ok(PyTensor(Tensor::from_value(exchange::from_array(array, true)?)))
+    Ok(PyTensor(Tensor::from_value(exchange::from_array(array, Memory::MustShare)?)))
+}
+
+/// A tensor over a NumPy array's memory, or over a copy where it cannot be shared.
+#[pyfunction]
+pub(crate) fn _from_array(array: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+    Ok(PyTensor(Tensor::from_value(exchange::from_array(array, Memory::Shared)?)))
 }
 
 /// Everything about the class that the package's own code needs and users do not.
@@ -382,5 +389,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_register_size, module)?)?;
     module.add_function(wrap_pyfunction!(tensor, module)?)?;
     module.add_function(wrap_pyfunction!(from_numpy, module)?)?;
+    module.add_function(wrap_pyfunction!(_from_array, module)?)?;
     Ok(())
 }

@@ -38,7 +38,7 @@ def from_bytes(data: np.ndarray[Any, Any], kind: dtype, what: str, swapped: bool
         values = data.view(numpy_name)
     if swapped:
         values = values.byteswap()
-    tensor = _core.from_numpy(values)
+    tensor = _core._from_array(values)
     return tensor.view(bfloat16) if kind == bfloat16 else tensor
 
 

@@ -82,7 +82,7 @@ def _tensor(
     values = data.view(kind)
     if not kind.isnative:
         values = values.astype(kind.newbyteorder("="))
-    return _core.from_numpy(values.reshape(shape, order="F" if columns else "C"))
+    return _core._from_array(values.reshape(shape, order="F" if columns else "C"))
 
 
 def _expected(kind: np.dtype[Any], shape: tuple[int, ...]) -> int:

@@ -11,17 +11,16 @@ from collections.abc import Callable, Iterable
 
 from pyburn import _core
 from pyburn._core import Tensor
-from pyburn._creation import _finish
 from pyburn._dtypes import (
     DeviceLike,
     DTypeLike,
     as_device,
-    as_dtype,
     float32,
     float64,
     layout,
     strided,
 )
+from pyburn._options import finish, kind_and_place
 
 __all__ = [
     "bartlett",
@@ -46,11 +45,12 @@ def _window(
     dtype: DTypeLike | None,
     layout: layout,
     device: DeviceLike | None,
+    backend: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
     """``M`` values of a function of their numbers and of the number of the last one, computed in 64
     bits on the CPU."""
-    kind = _core.get_default_dtype() if dtype is None else as_dtype(dtype)
+    kind, place = kind_and_place(None, dtype, device, backend)
     if M < 0:
         raise ValueError(f"{op}: requires non-negative window length, got M={M}")
     if kind not in (float32, float64):
@@ -60,7 +60,7 @@ def _window(
         values = _core._full((M,), 1, float64, host)
     else:
         values = formula(_core._arange(0, M, 1, float64, host), M - 1 if sym else M)
-    return _finish(values.to(kind).to(as_device(device)), None, requires_grad, layout)
+    return finish(values.to(kind).to(place), None, requires_grad, layout)
 
 
 def _positive(op: str, name: str, value: float) -> None:
@@ -75,6 +75,7 @@ def bartlett(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The triangular window."""
@@ -82,7 +83,7 @@ def bartlett(
     def formula(k: Tensor, last: int) -> Tensor:
         return 1 - (2 * k / last - 1).abs()
 
-    return _window("bartlett", M, sym, formula, dtype, layout, device, requires_grad)
+    return _window("bartlett", M, sym, formula, dtype, layout, device, backend, requires_grad)
 
 
 def cosine(
@@ -92,6 +93,7 @@ def cosine(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Half a period of the sine."""
@@ -99,7 +101,7 @@ def cosine(
     def formula(k: Tensor, last: int) -> Tensor:
         return ((k + 0.5) * (math.pi / (last + 1))).sin()
 
-    return _window("cosine", M, sym, formula, dtype, layout, device, requires_grad)
+    return _window("cosine", M, sym, formula, dtype, layout, device, backend, requires_grad)
 
 
 def exponential(
@@ -111,6 +113,7 @@ def exponential(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """``exp(-|n - center| / tau)``; symmetric ones are centred in the middle."""
@@ -121,7 +124,7 @@ def exponential(
     def formula(k: Tensor, last: int) -> Tensor:
         return (-(k - (last / 2 if center is None else center)).abs() / tau).exp()
 
-    return _window("exponential", M, sym, formula, dtype, layout, device, requires_grad)
+    return _window("exponential", M, sym, formula, dtype, layout, device, backend, requires_grad)
 
 
 def gaussian(
@@ -132,6 +135,7 @@ def gaussian(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The normal distribution's bell of width ``std``.
@@ -145,7 +149,7 @@ def gaussian(
     def formula(k: Tensor, last: int) -> Tensor:
         return (-0.5 * ((k - last / 2) / std).square()).exp()
 
-    return _window("gaussian", M, sym, formula, dtype, layout, device, requires_grad)
+    return _window("gaussian", M, sym, formula, dtype, layout, device, backend, requires_grad)
 
 
 def kaiser(
@@ -156,6 +160,7 @@ def kaiser(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The Kaiser window, the narrower the larger ``beta`` is."""
@@ -165,7 +170,7 @@ def kaiser(
     def formula(k: Tensor, last: int) -> Tensor:
         return (beta * (1 - (2 * k / last - 1).square()).clamp(min=0).sqrt()).i0() / _i0(beta)
 
-    return _window("kaiser", M, sym, formula, dtype, layout, device, requires_grad)
+    return _window("kaiser", M, sym, formula, dtype, layout, device, backend, requires_grad)
 
 
 def _i0(x: float) -> float:
@@ -180,6 +185,7 @@ def general_cosine(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The sum of cosines ``a[0] - a[1] cos(2 pi n / N) + a[2] cos(4 pi n / N) - ...``."""
@@ -196,7 +202,7 @@ def general_cosine(
             start=0 * k,
         )
 
-    return _window("general_cosine", M, sym, formula, dtype, layout, device, requires_grad)
+    return _window("general_cosine", M, sym, formula, dtype, layout, device, backend, requires_grad)
 
 
 def general_hamming(
@@ -207,6 +213,7 @@ def general_hamming(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """``alpha - (1 - alpha) cos(2 pi n / N)``."""
@@ -217,6 +224,7 @@ def general_hamming(
         dtype=dtype,
         layout=layout,
         device=device,
+        backend=backend,
         requires_grad=requires_grad,
     )
 
@@ -228,6 +236,7 @@ def hamming(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The Hamming window."""
@@ -238,6 +247,7 @@ def hamming(
         dtype=dtype,
         layout=layout,
         device=device,
+        backend=backend,
         requires_grad=requires_grad,
     )
 
@@ -249,6 +259,7 @@ def hann(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The Hann window.
@@ -264,6 +275,7 @@ def hann(
         dtype=dtype,
         layout=layout,
         device=device,
+        backend=backend,
         requires_grad=requires_grad,
     )
 
@@ -275,6 +287,7 @@ def blackman(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The Blackman window."""
@@ -285,6 +298,7 @@ def blackman(
         dtype=dtype,
         layout=layout,
         device=device,
+        backend=backend,
         requires_grad=requires_grad,
     )
 
@@ -296,6 +310,7 @@ def nuttall(
     dtype: DTypeLike | None = None,
     layout: layout = strided,
     device: DeviceLike | None = None,
+    backend: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """The Nuttall window of least side lobes."""
@@ -306,5 +321,6 @@ def nuttall(
         dtype=dtype,
         layout=layout,
         device=device,
+        backend=backend,
         requires_grad=requires_grad,
     )
