@@ -48,6 +48,8 @@ from pyburn.autograd import no_grad as no_grad
 from pyburn.autograd import set_grad_enabled as set_grad_enabled
 from pyburn.backend import Backend as Backend
 from pyburn.backend import backends as backends
+from pyburn.backend import memory_stats as memory_stats
+from pyburn.backend import synchronize as synchronize
 
 if TYPE_CHECKING:
     from pyburn import array_api as array_api
@@ -58,7 +60,9 @@ if TYPE_CHECKING:
     from pyburn import func as func
     from pyburn import jit as jit
     from pyburn import linalg as linalg
+    from pyburn import module as module
     from pyburn import ndarray as ndarray
+    from pyburn import nn as nn
     from pyburn import serialization as serialization
     from pyburn import signal as signal
     from pyburn import special as special
@@ -89,7 +93,9 @@ _LAZY = (
     "func",
     "jit",
     "linalg",
+    "module",
     "ndarray",
+    "nn",
     "serialization",
     "signal",
     "special",

@@ -170,7 +170,10 @@ pub(crate) fn from_burn(prim: Prim, meta: &Meta, device: Device) -> Result<Value
             let length = bytes.len();
             // SAFETY: the `Arc` keeps the bytes in place; nobody else writes them, as every tensor
             // burn still holds of them would make a private copy first.
+            let native = bytes.property() == AllocationProperty::Native && length > 0;
             let buffer = unsafe { Buffer::from_foreign(pointer, length, Box::new(bytes)) };
+            // Memory of ours that came back from burn has been counted already.
+            let buffer = if native { buffer.counted() } else { buffer };
             let strides = if meta.shape.is_empty() {
                 Default::default()
             } else {

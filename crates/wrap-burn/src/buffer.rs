@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use kernels::Element;
 
+use crate::device::tally;
+
 /// A block of host memory. All tensors that view one block see each other's in-place writes, so
 /// the memory is mutable behind a shared reference: like NumPy's arrays, two threads that write
 /// and read one block at the same time race, and the caller has to keep them apart.
@@ -16,6 +18,8 @@ pub struct Buffer {
     bytes: usize,
     version: AtomicU64,
     owner: Owner,
+    /// How many bytes of the memory that tensors hold are these.
+    counted: usize,
 }
 
 enum Owner {
@@ -30,11 +34,16 @@ impl Buffer {
     pub fn from_vec<T: Element>(data: Vec<T>) -> Self {
         let mut data = ManuallyDrop::new(data);
         let layout = Layout::array::<T>(data.capacity()).expect("the vector has this layout");
+        let counted = layout.size();
+        if counted > 0 {
+            tally::taken(counted);
+        }
         Self {
             pointer: AtomicPtr::new(data.as_mut_ptr().cast()),
             bytes: data.len() * size_of::<T>(),
             version: AtomicU64::new(0),
             owner: Owner::Heap(layout),
+            counted,
         }
     }
 
@@ -53,7 +62,15 @@ impl Buffer {
             bytes,
             version: AtomicU64::new(0),
             owner: Owner::Foreign(owner),
+            counted: 0,
         }
+    }
+
+    /// Counts memory whose owner is part of the engine among what tensors hold.
+    pub(crate) fn counted(mut self) -> Self {
+        self.counted = self.bytes;
+        tally::taken(self.counted);
+        self
     }
 
     /// Where the memory starts.
@@ -94,6 +111,9 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
+        if self.counted > 0 {
+            tally::freed(self.counted);
+        }
         if let Owner::Heap(layout) = self.owner
             && layout.size() > 0
         {

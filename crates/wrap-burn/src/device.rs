@@ -3,6 +3,7 @@
 mod cache;
 mod memory;
 mod probe;
+pub(crate) mod tally;
 
 use std::fmt;
 use std::str::FromStr;

@@ -217,6 +217,6 @@ if not TYPE_CHECKING:
             import importlib
 
             return importlib.import_module("pyburn.autograd.functional")
-        from pyburn import backend
+        from pyburn import _absent
 
-        raise backend._missing(__name__, name, _MISSING.get(name))
+        raise _absent.missing(__name__, name, _MISSING.get(name))

@@ -3,7 +3,7 @@
 use burn_dispatch::DispatchDevice;
 use burn_std::BoolStore;
 
-use crate::device::Device;
+use crate::device::{Device, tally};
 use crate::{DType, Result, bail};
 
 /// A backend, and whether it can be used here.
@@ -89,12 +89,13 @@ pub fn synchronize(device: Device) -> Result<()> {
     gpu::synchronize(device)
 }
 
-/// How much memory a device uses; zeros where burn does not count it.
+/// How much memory the tensors on a device hold.
 pub fn memory_stats(device: Device) -> Result<MemoryStats> {
-    if !device.is_gpu() {
-        return Ok(MemoryStats::default());
+    match device {
+        Device::Cpu => Ok(tally::total()),
+        Device::Meta => Ok(MemoryStats::default()),
+        Device::Wgpu(_) | Device::Cuda(_) => gpu::memory_stats(device),
     }
-    gpu::memory_stats(device)
 }
 
 #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
