@@ -1,7 +1,7 @@
 """What modules have beyond PyTorch's: counting, freezing, copying, saving, devices by name.
 
-Users give their own attributes such names, too. An attribute, parameter, buffer or submodule of a
-model hides the addition of the same name, as it would hide nothing in PyTorch.
+Users give such names to attributes of their own. An attribute, parameter, buffer or submodule of a
+model hides the addition of the same name.
 """
 
 from __future__ import annotations
@@ -29,11 +29,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 ADDED: set[str] = set()
 """The names that users may take all the same."""
 
-_STORES = ("_parameters", "_buffers", "_modules")
-
 
 class _Addition:
-    """A method that parts of the model with its name hide."""
+    """A method whose name users may give to attributes, which then hide it."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -43,36 +41,30 @@ class _Addition:
         ADDED.add(self.name)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        if instance is None:
-            return self.function
-        for store in _STORES:
-            parts = instance.__dict__.get(store, {})
-            if self.name in parts:
-                return parts[self.name]
-        return self.found(instance)
-
-    def found(self, instance: Any) -> Any:
-        return MethodType(self.function, instance)
+        return self.function if instance is None else MethodType(self.function, instance)
 
 
 class _AddedProperty(_Addition):
-    """A property that parts and attributes of the model with its name hide."""
+    """A property whose name users may give to attributes, which then hide it."""
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else super().__get__(instance, owner)
-
-    def found(self, instance: Any) -> Any:
-        return self.function(instance)
+        return self if instance is None else self.function(instance)
 
 
 class _AddedSetting(_AddedProperty):
-    """A property that can be assigned to."""
+    """A property that is assigned to; submodules and the like hide it, other values do not."""
 
     change: Callable[[Any, Any], None]
 
     def setter(self, change: Callable[[Any, Any], None]) -> _AddedSetting:
         self.change = change
         return self
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        # What has a setter comes before the instance's own attributes.
+        if instance is not None and self.name in instance.__dict__:
+            return instance.__dict__[self.name]
+        return super().__get__(instance, owner)
 
     def __set__(self, instance: Any, value: Any) -> None:
         self.change(instance, value)

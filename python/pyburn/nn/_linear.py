@@ -83,7 +83,10 @@ class Linear(Module):
         self.in_features = in_features
         self.out_features = out_features
         self.weight = empty_parameter((out_features, in_features), device, dtype)
-        self.bias = empty_parameter((out_features,), device, dtype) if bias else None
+        if bias:
+            self.bias = empty_parameter((out_features,), device, dtype)
+        else:
+            self.register_parameter("bias", None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -123,7 +126,6 @@ class LazyLinear(LazyModuleMixin, Linear):
         device: DeviceLike | None = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        # A bias of no elements: its size is known, but it is drawn together with the weight.
         super().__init__(0, 0, False, device, dtype)
         self.out_features = out_features
         self.weight = UninitializedParameter(device=device, dtype=dtype)
@@ -181,7 +183,10 @@ class Bilinear(Module):
         self.out_features = out_features
         shape = (out_features, in1_features, in2_features)
         self.weight = empty_parameter(shape, device, dtype)
-        self.bias = empty_parameter((out_features,), device, dtype) if bias else None
+        if bias:
+            self.bias = empty_parameter((out_features,), device, dtype)
+        else:
+            self.register_parameter("bias", None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -14,6 +14,7 @@ from pyburn.nn import _hooks, _paths
 from pyburn.nn._additions import ADDED, Additions
 from pyburn.nn._hooks import Hook, RemovableHandle, everywhere
 from pyburn.nn._listing import Listing, listing
+from pyburn.nn._parts import STORES, Parts
 from pyburn.nn._state import Stateful
 from pyburn.nn.parameter import Buffer, Parameter, is_lazy
 
@@ -73,9 +74,8 @@ class Module(Stateful, Additions):
         # Past this class's own __setattr__, which asks what is made here.
         write = super().__setattr__
         write("training", True)
-        write("_parameters", {})
-        write("_buffers", {})
-        write("_modules", {})
+        for name in STORES:
+            write(name, Parts(self))
         write("_non_persistent_buffers_set", set())
         for name in _HOOKS:
             write(name, OrderedDict())
@@ -108,10 +108,11 @@ class Module(Stateful, Additions):
     # Attributes: parameters, buffers and modules lie in dictionaries of their own.
 
     def __getattr__(self, name: str) -> Any:
-        parts = self.__dict__
-        for store in ("_parameters", "_buffers", "_modules"):
-            if store in parts and name in parts[store]:
-                return parts[store][name]
+        # Reached by names that are no attributes; a plain dictionary of parts is not in step.
+        for store in STORES:
+            parts = self.__dict__.get(store, ())
+            if name in parts:
+                return parts[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -134,14 +135,14 @@ class Module(Stateful, Additions):
             if modules is None:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             self._forget(name, modules)
-            modules[name] = _hooks.registered(everywhere.new_module, self, name, value)
+            self._keep(modules, name, _hooks.registered(everywhere.new_module, self, name, value))
         elif (modules := parts.get("_modules")) is not None and name in modules:
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{_kind(value)}' as child module '{name}' (pyburn.nn.Module or "
                     "None expected)"
                 )
-            modules[name] = _hooks.registered(everywhere.new_module, self, name, value)
+            self._keep(modules, name, _hooks.registered(everywhere.new_module, self, name, value))
         elif isinstance(value, Buffer):
             buffers = parts.get("_buffers")
             if buffers is None:
@@ -155,31 +156,39 @@ class Module(Stateful, Additions):
                     f"cannot assign '{_kind(value)}' as buffer '{name}' (pyburn.nn.Buffer, "
                     "pyburn.Tensor or None expected)"
                 )
-            buffers[name] = _hooks.registered(everywhere.new_buffer, self, name, value)
+            self._keep(buffers, name, _hooks.registered(everywhere.new_buffer, self, name, value))
+        elif name in STORES:
+            for part in parts.get(name, ()):
+                parts.pop(part, None)
+            parts[name] = Parts(self, value)
         else:
             super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
-        if name in self._parameters:
-            del self._parameters[name]
-        elif name in self._buffers:
-            del self._buffers[name]
-            self._non_persistent_buffers_set.discard(name)
-        elif name in self._modules:
-            del self._modules[name]
-        else:
-            super().__delattr__(name)
+        for store in STORES:
+            parts = self.__dict__.get(store, ())
+            if name in parts:
+                del parts[name]
+                self.__dict__.pop(name, None)
+                self._non_persistent_buffers_set.discard(name)
+                return
+        super().__delattr__(name)
 
     def __dir__(self) -> list[str]:
-        names = {*super().__dir__(), *self._parameters, *self._buffers, *self._modules}
         # Names of list items are no attributes one could type.
-        return sorted(name for name in names if not name[0].isdigit())
+        return sorted(name for name in super().__dir__() if not name[0].isdigit())
+
+    def _keep(self, store: dict[str, Any], name: str, value: Any) -> None:
+        """Puts a part into its dictionary; it is an attribute too, whatever that dictionary is."""
+        store[name] = value
+        self.__dict__[name] = value
 
     def _forget(self, name: str, kept: dict[str, Any]) -> None:
         """Removes what an attribute was before, wherever but in the dictionary it is kept in."""
-        for store in (self.__dict__, self._parameters, self._buffers, self._modules):
+        for store in (self._parameters, self._buffers, self._modules):
             if store is not kept:
                 store.pop(name, None)
+        self.__dict__.pop(name, None)
         if kept is not self._buffers:
             self._non_persistent_buffers_set.discard(name)
 
@@ -192,9 +201,7 @@ class Module(Stateful, Additions):
         if not name:
             raise KeyError(f'{what} name can\'t be empty string ""')
         if name not in own and (
-            name in self.__dict__
-            or (name not in ADDED and hasattr(self, name))
-            or any(name in store for store in (self._parameters, self._buffers, self._modules))
+            name in self.__dict__ or (name not in ADDED and hasattr(self, name))
         ):
             raise KeyError(f"attribute '{name}' already exists")
 
@@ -217,7 +224,7 @@ class Module(Stateful, Additions):
                 )
             if everywhere.new_parameter:
                 param = _hooks.registered(everywhere.new_parameter, self, name, param)
-        self._parameters[name] = param
+        self._keep(self._parameters, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Adds a tensor that is kept but not learned; one that is not ``persistent`` is no part of
@@ -237,7 +244,9 @@ class Module(Stateful, Additions):
                 f"cannot assign '{_kind(tensor)}' object to buffer '{name}' (pyburn Tensor or None "
                 "required)"
             )
-        self._buffers[name] = _hooks.registered(everywhere.new_buffer, self, name, tensor)
+        self._keep(
+            self._buffers, name, _hooks.registered(everywhere.new_buffer, self, name, tensor)
+        )
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -248,7 +257,9 @@ class Module(Stateful, Additions):
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{_kind(module)} is not a Module subclass")
         self._check_name("module", name, self._modules)
-        self._modules[name] = _hooks.registered(everywhere.new_module, self, name, module)
+        self._keep(
+            self._modules, name, _hooks.registered(everywhere.new_module, self, name, module)
+        )
 
     def register_module(self, name: str, module: Module | None) -> None:
         """Another name of :meth:`add_module`."""
@@ -653,6 +664,8 @@ class Module(Stateful, Additions):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        for name in STORES:
+            self.__dict__[name] = Parts(self, state.get(name))
         # Pickles of classes that set less, and of earlier versions.
         for name in _HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
