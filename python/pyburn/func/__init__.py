@@ -6,7 +6,7 @@ runs the function once per example.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyburn._absent import getter
 from pyburn.func._derivatives import (
@@ -20,7 +20,30 @@ from pyburn.func._derivatives import (
 )
 from pyburn.func._vmap import vmap
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp", "vmap"]
+if TYPE_CHECKING:
+    from pyburn.func._modules import functional_call as functional_call
+    from pyburn.func._modules import stack_module_state as stack_module_state
+
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]
 
 if not TYPE_CHECKING:
-    __getattr__ = getter(__name__)
+    _missing = getter(__name__)
+
+    def __getattr__(name: str) -> Any:
+        # Loaded on demand, as the layers are.
+        if name in ("functional_call", "stack_module_state"):
+            from pyburn.func import _modules
+
+            return getattr(_modules, name)
+        return _missing(name)

@@ -13,3 +13,7 @@ from pyburn.nn.parameter import Buffer as Buffer
 from pyburn.nn.parameter import Parameter as Parameter
 from pyburn.nn.parameter import UninitializedBuffer as UninitializedBuffer
 from pyburn.nn.parameter import UninitializedParameter as UninitializedParameter
+
+# Last: it shows what stands above under other names.
+from pyburn.nn import modules as modules  # isort: skip
+from pyburn.nn import utils as utils  # isort: skip

@@ -215,8 +215,9 @@ class _Watch:
         self.module = module
         self.pre_hooks = pre_hooks
         self.hooks = hooks
-        self.input_count = 0
-        # Which arguments have a gradient; the identities' results, and the version they had.
+        # What a gradient of each argument looks like, which of them have one, and the identities'
+        # results with the version they had.
+        self.inputs_like: list[Any] = []
         self.input_places: list[int] = []
         self.entered: list[tuple[Tensor, int]] = []
         self.grad_output: tuple[Any, ...] = ()
@@ -230,9 +231,9 @@ class _Watch:
 
     def inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, seen by the identity in front of ``forward``."""
-        self.input_count = len(args)
         if not self.hooks:
             return args
+        self.inputs_like = [_like(value) for value in args]
         changed, self.input_places = _through(args, self.entering)
         self.entered = [(changed[at], changed[at]._version) for at in self.input_places]
         return changed
@@ -270,7 +271,7 @@ class _Watch:
         self.grad_output = grad_output
         if self.hooks and not self.input_places:
             # No gradient will come through the inputs: the hooks learn of the outputs' alone.
-            nothing = (None,) * self.input_count
+            nothing = (None,) * len(self.inputs_like)
             for hook in self.hooks:
                 changed = hook(self.module, nothing, grad_output)
                 if changed is not None and any(grad is not None for grad in _as_tuple(changed)):
@@ -282,7 +283,12 @@ class _Watch:
 
     def entering(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients of the inputs have come."""
-        grad_input = _spread(grads, self.input_places, self.input_count)
+        found = _spread(grads, self.input_places, len(self.inputs_like))
+        # Tensors without a gradient have one of zeros, as PyTorch's hooks see it.
+        grad_input = tuple(
+            _core._full(*like) if grad is None and like is not None else grad
+            for grad, like in zip(found, self.inputs_like, strict=True)
+        )
         for hook in self.hooks:
             changed = hook(self.module, grad_input, self.grad_output)
             if changed is not None:
@@ -304,6 +310,13 @@ def _through(
     for at, tensor in zip(places, passed, strict=True):
         changed[at] = tensor
     return tuple(changed), places
+
+
+def _like(value: Any) -> Any:
+    """How to make the gradient of zeros of an argument; ``None`` for one that cannot have any."""
+    if isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex()):
+        return tuple(value.shape), 0, value.dtype, value.device
+    return None
 
 
 def _spread(grads: Sequence[Any], places: Sequence[int], count: int) -> tuple[Any, ...]:

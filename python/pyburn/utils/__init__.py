@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["checkpoint", "dlpack"]
+__all__ = ["checkpoint", "dlpack", "hooks"]
 
 if TYPE_CHECKING:
     from pyburn.utils import checkpoint as checkpoint
     from pyburn.utils import dlpack as dlpack
+    from pyburn.utils import hooks as hooks
 
-_LAZY = ("checkpoint", "dlpack")
+_LAZY = ("checkpoint", "dlpack", "hooks")
 
 
 if not TYPE_CHECKING:
