@@ -145,7 +145,8 @@ def _without_elements(module: Module) -> Module:
             bare: Any = _core._full(tuple(tensor.shape), 0, tensor.dtype, meta)
             # What a copy finds here it takes instead of making one.
             memo[id(tensor)] = _pickle._of_class(type(tensor), bare)
-    return copy.deepcopy(module, memo)
+    # What has no shape yet was copied as it is.
+    return copy.deepcopy(module, memo).to(meta)
 
 
 def _observed(module: Module, inputs: list[Tensor]) -> dict[str, Any]:
@@ -153,7 +154,7 @@ def _observed(module: Module, inputs: list[Tensor]) -> dict[str, Any]:
     bare = _without_elements(module).eval()
     outputs: dict[str, Any] = {}
     for path, part in bare.named_modules():
-        # The user's own hooks are not part of the question.
+        # Those that look on must not see this; those before a call may compute weights.
         part._forward_hooks.clear()
 
         def note(_module: Module, _args: Any, output: Any, path: str = path) -> None:

@@ -264,7 +264,7 @@ class _Orthogonal(Module):
             diagonal = packed.diagonal(dim1=-2, dim2=-1).sign()
             # LAPACK marks a column without a reflection by a zero.
             diagonal = diagonal * (1 - 2 * (tau == 0).to(diagonal.dtype))
-            packed = packed.tril(-1) + packed.triu(1) + diagonal.diag_embed()
+            packed.diagonal(dim1=-2, dim2=-1).copy_(diagonal)
             return packed.mT if wide else packed
         if rows != columns:
             # The columns are completed to a basis.
