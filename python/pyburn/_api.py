@@ -8,7 +8,7 @@ with a trailing underscore, which writes the result over the tensor's own elemen
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
 from pyburn import _core
@@ -16,6 +16,7 @@ from pyburn._core import Tensor
 from pyburn._dtypes import can_cast
 
 F = TypeVar("F", bound=Callable[..., Any])
+Pair = TypeVar("Pair", bound=tuple[Any, ...])
 
 
 @overload
@@ -40,6 +41,12 @@ def method(
 def attach(name: str, value: object) -> None:
     """Put something that is not a function of the package, such as a property, on the class."""
     setattr(Tensor, name, value)
+
+
+def check_tensor(op: str, value: object) -> None:
+    """Refuse an argument that is no tensor, where the engine would not be the first to see it."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{op}: expected a Tensor, got {type(value).__name__}")
 
 
 def inplace_of(function: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
@@ -107,6 +114,24 @@ def into(result: Tensor, out: Tensor | None, *inputs: Tensor, same_dtype: bool =
         )
     out.data = result.to(out.dtype)
     return out
+
+
+def both(
+    kind: type[Pair], results: Sequence[Tensor], out: Sequence[Tensor] | None, *inputs: Tensor
+) -> Pair:
+    """Several results as their named tuple, or written into the given tensors, which may not share
+    memory with ``inputs``."""
+    if out is not None:
+        pairs = zip(results, out, strict=True)
+        results = [into(result, target, *inputs) for result, target in pairs]
+    return kind(*results)
+
+
+def spread(tensors: tuple[Any, ...]) -> list[Tensor]:
+    """Tensors given as ``f(a, b)`` or as ``f([a, b])``."""
+    if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
+        return list(tensors[0])
+    return list(tensors)
 
 
 def refuse_overlap(out: Tensor, *others: Tensor) -> None:

@@ -13,7 +13,7 @@ from pyburn import return_types
 from pyburn._dtypes import DeviceLike, DTypeLike, Number, memory_format
 from pyburn._dtypes import layout as _layout
 from pyburn._random import Distribution
-from pyburn._reduction import Dims
+from pyburn._reduction._folds import Dims
 from pyburn._size import Size
 from pyburn.return_types import frexp as _frexp
 

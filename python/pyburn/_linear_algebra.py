@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from typing import Any, Literal, cast, overload
 
 from pyburn import _core, linalg, return_types
-from pyburn._api import into, method
+from pyburn._api import both, check_tensor, into, method
 from pyburn._core import Tensor
 from pyburn._dtypes import Number, numpy_names
-from pyburn._reduction import _both
 
 __all__ = [
     "addbmm",
@@ -166,6 +165,8 @@ def tensordot(
         >>> pyburn.tensordot(a, b, dims=([1, 2], [1, 0])).shape
         pyburn.Size([2, 5])
     """
+    check_tensor("tensordot", a)
+    check_tensor("tensordot", b)
     if isinstance(dims, Tensor):
         dims = cast("int | Sequence[Any]", dims.tolist())
     if isinstance(dims, int):
@@ -320,6 +321,8 @@ def cross(
         >>> pyburn.cross(pyburn.tensor([1, 0, 0]), pyburn.tensor([0, 1, 0]), dim=0)
         tensor([0, 0, 1])
     """
+    check_tensor("cross", input)
+    check_tensor("cross", other)
     if dim is None:
         dim = next((at for at, size in enumerate(input.shape) if size == 3), None)
         if dim is None:
@@ -337,6 +340,7 @@ def trace(input: Tensor) -> Tensor:
         >>> pyburn.trace(pyburn.eye(3))
         tensor(3.)
     """
+    check_tensor("trace", input)
     if input.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     return _core.sum(_core.diagonal(input, 0, 0, 1), None, False)
@@ -453,7 +457,7 @@ def qr(
     input: Tensor, some: bool = True, *, out: tuple[Tensor, Tensor] | None = None
 ) -> return_types.qr:
     """``Q`` and ``R`` with ``input = Q R``, see :func:`pyburn.linalg.qr`."""
-    return _both(return_types.qr, _core.qr(input, "reduced" if some else "complete"), out)
+    return both(return_types.qr, _core.qr(input, "reduced" if some else "complete"), out)
 
 
 @method
@@ -470,13 +474,13 @@ def svd(
     """
     if compute_uv:
         u, s, vh = _core.svd(input, not some)
-        return _both(return_types.svd, (u, s, vh.mH), out)
+        return both(return_types.svd, (u, s, vh.mH), out)
     s = _core.svdvals(input)
     batch, (rows, columns) = tuple(input.shape[:-2]), input.shape[-2:]
     u, v = (
         _core._full((*batch, size, size), 0, input.dtype, input.device) for size in (rows, columns)
     )
-    return _both(return_types.svd, (u, s, v), out)
+    return both(return_types.svd, (u, s, v), out)
 
 
 @overload
@@ -499,8 +503,8 @@ def lu(
     """The packed factors ``LU`` and the row exchanges, see :func:`pyburn.linalg.lu_factor`."""
     results = linalg.lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
     if get_infos:
-        return _both(return_types.linalg_lu_factor_ex, results, out)
-    return _both(return_types.linalg_lu_factor, (results.LU, results.pivots), out)
+        return both(return_types.linalg_lu_factor_ex, results, out)
+    return both(return_types.linalg_lu_factor, (results.LU, results.pivots), out)
 
 
 @overload
@@ -537,13 +541,13 @@ def lu_unpack(
     empty = _core._full((0,), 0, LU_data.dtype, LU_data.device)
     if not unpack_data:
         lower = upper = empty
-    return _both(return_types.lu_unpack, (p if unpack_pivots else empty, lower, upper), out)
+    return both(return_types.lu_unpack, (p if unpack_pivots else empty, lower, upper), out)
 
 
 @method
 def geqrf(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> return_types.geqrf:
     """The reflections of a QR factorisation as LAPACK packs them, and their factors."""
-    return _both(return_types.geqrf, _core.geqrf(input), out)
+    return both(return_types.geqrf, _core.geqrf(input), out)
 
 
 @method
@@ -607,7 +611,7 @@ def triangular_solve(
     """The solution of ``A X = b`` for triangular ``A``, and a copy of ``A``."""
     matrix = A.mT if transpose else A
     solution = _core.solve_triangular(matrix, b, upper != transpose, True, unitriangular)
-    return _both(return_types.triangular_solve, (solution, A.clone()), out)
+    return both(return_types.triangular_solve, (solution, A.clone()), out)
 
 
 @method

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyburn import _core
-from pyburn._api import into
+from pyburn._api import check_tensor, into
 from pyburn._core import Tensor
 from pyburn._dtypes import (
     DeviceLike,
@@ -28,6 +28,8 @@ def kind_and_place(
 ) -> tuple[dtype, device]:
     """The dtype and the device of a new tensor: those that are named, those of ``out``, or
     ``default`` (the default float if there is none), narrowed to what the default device has."""
+    if out is not None:
+        check_tensor("out=", out)
     place = as_device(device, backend) if out is None else out.device
     if dtype is not None:
         return as_dtype(dtype), place

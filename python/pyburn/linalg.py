@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyburn import _core, return_types
-from pyburn._api import into
+from pyburn._api import both, check_tensor, into
 from pyburn._core import LinAlgError, Tensor
 from pyburn._dtypes import DTypeLike, Number, as_dtype, category, int32, numpy_names
-from pyburn._reduction import _both
 
 __all__ = [
     "LinAlgError",
@@ -143,7 +142,7 @@ def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def slogdet(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> return_types.linalg_slogdet:
     """The sign of every matrix's determinant and the logarithm of its absolute value."""
-    return _both(return_types.linalg_slogdet, _core.slogdet(A), out)
+    return both(return_types.linalg_slogdet, _core.slogdet(A), out)
 
 
 def cond(input: Tensor, p: Number | str | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -199,7 +198,7 @@ def cholesky_ex(
         if check_errors
         else _core.cholesky_ex(input, upper)
     )
-    return _both(return_types.linalg_cholesky_ex, results, out)
+    return both(return_types.linalg_cholesky_ex, results, out)
 
 
 def _no_fault(A: Tensor) -> Tensor:
@@ -214,7 +213,7 @@ def qr(
 
     ``mode`` is ``"reduced"``, ``"complete"`` for a square ``Q``, or ``"r"`` for ``R`` alone.
     """
-    return _both(return_types.linalg_qr, _core.qr(A, mode), out)
+    return both(return_types.linalg_qr, _core.qr(A, mode), out)
 
 
 def _pivoting(op: str, pivot: bool) -> None:
@@ -227,7 +226,7 @@ def lu(
 ) -> return_types.linalg_lu:
     """A permutation ``P``, lower triangular ``L`` and upper triangular ``U`` with ``A = P L U``."""
     _pivoting("linalg.lu", pivot)
-    return _both(return_types.linalg_lu, _core.lu(A), out)
+    return both(return_types.linalg_lu, _core.lu(A), out)
 
 
 def lu_factor(
@@ -236,7 +235,7 @@ def lu_factor(
     """``L`` (below the diagonal, without its ones) and ``U`` in one matrix, and the row exchanges,
     counted from one."""
     _pivoting("linalg.lu_factor", pivot)
-    return _both(return_types.linalg_lu_factor, _core.lu_factor(A), out)
+    return both(return_types.linalg_lu_factor, _core.lu_factor(A), out)
 
 
 def _first_zero(factors: Tensor) -> Tensor:
@@ -264,7 +263,7 @@ def lu_factor_ex(
             f"linalg.lu_factor: U[{_place(info)}] is zero and using it on lu_solve would result in "
             "a division by zero"
         )
-    return _both(return_types.linalg_lu_factor_ex, (factors, pivots, info), out)
+    return both(return_types.linalg_lu_factor_ex, (factors, pivots, info), out)
 
 
 def _place(info: Tensor) -> str:
@@ -298,7 +297,7 @@ def ldl_factor(
     counts them."""
     factors, pivots, info = _core.ldl_factor(input, hermitian)
     _check_blocks(info)
-    return _both(return_types.linalg_ldl_factor, (factors, pivots), out)
+    return both(return_types.linalg_ldl_factor, (factors, pivots), out)
 
 
 def _check_blocks(info: Tensor) -> None:
@@ -320,7 +319,7 @@ def ldl_factor_ex(
     results = _core.ldl_factor(input, hermitian)
     if check_errors:
         _check_blocks(results[2])
-    return _both(return_types.linalg_ldl_factor_ex, results, out)
+    return both(return_types.linalg_ldl_factor_ex, results, out)
 
 
 def ldl_solve(
@@ -337,7 +336,7 @@ def ldl_solve(
 
 def eig(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> return_types.linalg_eig:
     """Complex eigenvalues and eigenvectors (as columns) of square matrices."""
-    return _both(return_types.linalg_eig, _core.eig(input), out)
+    return both(return_types.linalg_eig, _core.eig(input), out)
 
 
 def eigvals(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -362,7 +361,7 @@ def eigh(
         >>> pyburn.linalg.eigh(pyburn.tensor([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
         tensor([1., 2.])
     """
-    return _both(return_types.linalg_eigh, _core.eigh(input, _lower("linalg.eigh", UPLO)), out)
+    return both(return_types.linalg_eigh, _core.eigh(input, _lower("linalg.eigh", UPLO)), out)
 
 
 def eigvalsh(input: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:
@@ -391,7 +390,7 @@ def svd(
         True
     """
     _driver("linalg.svd", driver)
-    return _both(return_types.linalg_svd, _core.svd(A, full_matrices), out)
+    return both(return_types.linalg_svd, _core.svd(A, full_matrices), out)
 
 
 def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:
@@ -430,7 +429,7 @@ def solve_ex(
         columns = B.unsqueeze(-1) if vector else B
         result = _core.lu_solve(factors, pivots, columns, left, False)
         result, info = result.squeeze(-1) if vector else result, _first_zero(factors)
-    return _both(return_types.linalg_solve_ex, (result, info), out)
+    return both(return_types.linalg_solve_ex, (result, info), out)
 
 
 def solve_triangular(
@@ -479,7 +478,7 @@ def inv_ex(
         unit = _core.matrix_power(A.detach(), 0)
         inverse = _core.lu_solve(factors, pivots, unit, True, False)
         info = _first_zero(factors)
-    return _both(return_types.linalg_inv_ex, (inverse, info), out)
+    return both(return_types.linalg_inv_ex, (inverse, info), out)
 
 
 def pinv(
@@ -530,7 +529,7 @@ def polar(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> return_type
     u, s, vh = _core.svd(A, False)
     unitary = _core.matmul(u, vh)
     length = _core.matmul(vh.mH * s.unsqueeze(-2), vh)
-    return _both(return_types.linalg_polar, (unitary, length), out)
+    return both(return_types.linalg_polar, (unitary, length), out)
 
 
 @numpy_names
@@ -605,6 +604,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
         tensor([[1, 2, 4],
                 [1, 3, 9]])
     """
+    check_tensor("linalg.vander", x)
     if N is not None and N <= 1:
         raise RuntimeError(f"linalg.vander: N must be greater than 1, got {N}")
     return _core.vander(x, N)

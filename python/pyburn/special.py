@@ -10,6 +10,7 @@ from pyburn._absent import getter
 from pyburn._api import into
 from pyburn._core import Tensor
 from pyburn._dtypes import DTypeLike, Number, as_operand, category, numpy_names, result_type
+from pyburn._pointwise._kinds import OfOne
 
 __all__ = [
     "bessel_j0",
@@ -96,7 +97,7 @@ def _floats(value: Tensor) -> Tensor:
     return value if category(value.dtype) > 1 else value.to(_core.get_default_dtype())
 
 
-def _unary(name: str, text: str) -> _pointwise.OfOne:
+def _unary(name: str, text: str) -> OfOne:
     """A function of one tensor that only this module has."""
 
     def function(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -107,31 +108,19 @@ def _unary(name: str, text: str) -> _pointwise.OfOne:
     return function
 
 
-erfcx: _pointwise.OfOne = _unary(
-    "erfcx", "``exp(x**2) * erfc(x)``, without overflow of its factors."
-)
-ndtr: _pointwise.OfOne = _unary(
-    "ndtr", "The area under the normal distribution up to each element."
-)
-log_ndtr: _pointwise.OfOne = _unary(
+erfcx: OfOne = _unary("erfcx", "``exp(x**2) * erfc(x)``, without overflow of its factors.")
+ndtr: OfOne = _unary("ndtr", "The area under the normal distribution up to each element.")
+log_ndtr: OfOne = _unary(
     "log_ndtr", "The logarithm of :func:`ndtr`, precise where that is near zero."
 )
-ndtri: _pointwise.OfOne = _unary("ndtri", "The inverse of :func:`ndtr`.")
-i0e: _pointwise.OfOne = _unary(
-    "i0e", "``exp(-|x|)`` times the modified Bessel function of order zero."
-)
-i1: _pointwise.OfOne = _unary("i1", "The modified Bessel function of order one.")
-i1e: _pointwise.OfOne = _unary(
-    "i1e", "``exp(-|x|)`` times the modified Bessel function of order one."
-)
+ndtri: OfOne = _unary("ndtri", "The inverse of :func:`ndtr`.")
+i0e: OfOne = _unary("i0e", "``exp(-|x|)`` times the modified Bessel function of order zero.")
+i1: OfOne = _unary("i1", "The modified Bessel function of order one.")
+i1e: OfOne = _unary("i1e", "``exp(-|x|)`` times the modified Bessel function of order one.")
 modified_bessel_i0 = i0
 modified_bessel_i1 = i1
-bessel_j0: _pointwise.OfOne = _unary(
-    "bessel_j0", "The Bessel function of the first kind of order zero."
-)
-bessel_j1: _pointwise.OfOne = _unary(
-    "bessel_j1", "The Bessel function of the first kind of order one."
-)
+bessel_j0: OfOne = _unary("bessel_j0", "The Bessel function of the first kind of order zero.")
+bessel_j1: OfOne = _unary("bessel_j1", "The Bessel function of the first kind of order one.")
 
 
 def entr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -190,6 +179,8 @@ def logsumexp(
 def spherical_bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``sin(x) / x``, the spherical Bessel function of the first kind of order zero."""
     x = _floats(input)
+    if x.is_complex():
+        raise RuntimeError(f"special.spherical_bessel_j0: expected real numbers, got {x.dtype}")
     finite = _pointwise.isfinite(x) | _pointwise.isnan(x)
     safe = _pointwise.where((x == 0) | ~finite, 1.0, x)
     waves = _pointwise.where(finite, safe.sin() / safe, 0.0)
@@ -212,6 +203,8 @@ def _polynomial(
         if not isinstance(input, Tensor) and not isinstance(n, Tensor):
             raise TypeError(f"special.{name}: expected at least one Tensor, got {input} and {n}")
         kind = result_type(input, n)
+        if kind.is_complex:
+            raise RuntimeError(f"special.{name}: not implemented for complex numbers, got {kind}")
         kind = kind if category(kind) > 1 else _core.get_default_dtype()
         x, order = as_operand(input, n).to(kind), as_operand(n, input)
         if order.is_floating_point():

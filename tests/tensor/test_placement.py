@@ -75,6 +75,7 @@ CALLS = [
 # What takes a device and makes nothing on it, moves what is there, or takes what others made.
 OTHERS = {
     "Generator",
+    "GradScaler",
     "cpu",
     "cuda",
     "device",
