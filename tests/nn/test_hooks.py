@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import gc
 import pickle
+import weakref
 from typing import Any
 
 import pyburn
@@ -262,6 +265,32 @@ def test_each_call_is_watched_by_itself() -> None:
     a, b = (pyburn.ones(2, requires_grad=True) for _ in range(2))
     (module(a).sum() + 5 * module(b).sum()).backward()
     assert sorted(seen) == [2.0, 10.0]
+
+
+def test_watched_calls_are_freed() -> None:
+    """The tape and what watches it do not keep each other alive."""
+    made: list[weakref.ref[Any]] = []
+    passes: list[Any] = [
+        lambda out, x: None,
+        lambda out, x: out.backward(),
+        lambda out, x: pyburn.autograd.grad(out, x, create_graph=True),
+    ]
+    for backward in passes:
+        module = layer()
+        module.register_full_backward_hook(lambda *args: None)
+        x = pyburn.ones(2, requires_grad=True)
+        out = module(x).sum()
+        backward(out, x)
+        made.append(weakref.ref(module))
+        del module, out
+    failing = Fails()
+    failing.register_full_backward_hook(lambda *args: None)
+    with contextlib.suppress(ValueError):
+        failing(pyburn.ones(2, requires_grad=True))
+    made.append(weakref.ref(failing))
+    del failing
+    gc.collect()
+    assert [module() for module in made] == [None] * 4
 
 
 def test_hooks_of_all_modules() -> None:

@@ -125,6 +125,7 @@ def run(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Calls a module that has hooks, or all of which have."""
     called: set[int] = set()
     result: Any = None
+    watch: _Watch | None = None
     try:
         args, kwargs = _before(module, args, kwargs)
         watch = _Watch.of(module)
@@ -153,6 +154,10 @@ def run(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                     stacklevel=3,
                 )
         raise
+    finally:
+        if watch is not None:
+            # The tape holds the watch: what holds the tape in turn would never be freed.
+            watch.entered.clear()
 
 
 def _before(
@@ -268,8 +273,9 @@ class _Watch:
             if changed is None:
                 continue
             grad_output = _same_number("Backward pre hook", "grad_output", changed, grad_output)
-        self.grad_output = grad_output
-        if self.hooks and not self.input_places:
+        if self.input_places:
+            self.grad_output = grad_output
+        elif self.hooks:
             # No gradient will come through the inputs: the hooks learn of the outputs' alone.
             nothing = (None,) * len(self.inputs_like)
             for hook in self.hooks:
@@ -293,6 +299,7 @@ class _Watch:
             changed = hook(self.module, grad_input, self.grad_output)
             if changed is not None:
                 grad_input = _same_number("Backward hook", "grad_input", changed, grad_input)
+        self.grad_output = ()
         return tuple(grad_input[at] for at in self.input_places)
 
 
