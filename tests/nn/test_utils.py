@@ -409,3 +409,11 @@ def test_slices_need_dimensions() -> None:
     with pytest.raises(IndexError, match="Invalid index 5"):
         prune.random_structured(layer, "weight", 1, 5)
     assert not prune.is_pruned(layer)
+
+
+def test_layouts_change_nothing() -> None:
+    layer = nn.Linear(1, 1)
+    assert utils.convert_conv2d_weight_memory_format(layer, pyburn.channels_last) is layer
+    assert utils.convert_conv3d_weight_memory_format(layer, pyburn.channels_last_3d) is layer
+    with pytest.raises(TypeError, match="expected a memory_format, got str"):
+        utils.convert_conv2d_weight_memory_format(layer, "channels_last")  # type: ignore[arg-type]

@@ -11,5 +11,6 @@ from pyburn.nn.utils.clip_grad import *
 from pyburn.nn.utils.convert_parameters import *
 from pyburn.nn.utils.fusion import *
 from pyburn.nn.utils.init import *
+from pyburn.nn.utils.memory_format import *
 from pyburn.nn.utils.spectral_norm import *
 from pyburn.nn.utils.weight_norm import *
