@@ -132,6 +132,9 @@ def test_assign_puts_the_tensors_in_place() -> None:
     own = nn.Parameter(pyburn.ones(2, 2))
     layer.load_state_dict({"weight": own, "bias": pyburn.zeros(2)}, assign=True)
     assert layer.weight is own
+    layer.freeze().load_state_dict({"weight": own, "bias": pyburn.zeros(2)}, assign=True)
+    assert layer.weight is own
+    assert not own.requires_grad
     module = nn.Module()
     module.register_buffer("b", pyburn.ones(1))
     b = pyburn.zeros(1)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["STORES", "Parts"]
 
 STORES = ("_parameters", "_buffers", "_modules")
+"""Under which names a module has them."""
 
 _NONE: Any = object()
 
@@ -27,10 +28,15 @@ class Parts(dict[str, Any]):
     # Not the module itself: a cycle would keep the memory of models until the next collection.
     __slots__ = ("_owner",)
 
-    def __init__(self, owner: Module, items: Mapping[str, Any] | None = None) -> None:
-        super().__init__(items or {})
-        self._owner = weakref.ref(owner)
-        owner.__dict__.update(self)
+    _owner: weakref.ref[Module]
+
+    @classmethod
+    def of(cls, owner: Module, items: Mapping[str, Any]) -> Parts:
+        """A dictionary of a module, with the attributes that belong to it."""
+        parts = cls(items)
+        parts._owner = weakref.ref(owner)
+        owner.__dict__.update(items)
+        return parts
 
     def __setitem__(self, name: str, value: Any) -> None:
         super().__setitem__(name, value)

@@ -399,5 +399,7 @@ def _as_kind(own: Tensor, value: Tensor) -> Tensor:
     if isinstance(own, Parameter) and not isinstance(value, Parameter):
         return Parameter(value, requires_grad=own.requires_grad)
     if value.requires_grad != own.requires_grad:
-        value = value.detach().requires_grad_(own.requires_grad)
+        if not isinstance(value, Parameter):
+            value = value.detach()
+        value.requires_grad_(own.requires_grad)
     return value
