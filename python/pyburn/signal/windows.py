@@ -2,12 +2,17 @@
 
 Symmetric ones (``sym``, the default) have equal ends; the others are the beginnings of symmetric
 ones that are longer by one, as transforms want them.
+
+Example:
+    >>> pyburn.signal.windows.hann(5)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from pyburn import _core
 from pyburn._core import Tensor
@@ -37,6 +42,22 @@ __all__ = [
 ]
 
 
+class Window(Protocol):
+    """A window that has no parameters but its length."""
+
+    def __call__(
+        self,
+        M: int,
+        *,
+        sym: bool = True,
+        dtype: DTypeLike | None = None,
+        layout: layout = strided,
+        device: DeviceLike | None = None,
+        backend: DeviceLike | None = None,
+        requires_grad: bool = False,
+    ) -> Tensor: ...
+
+
 def _window(
     op: str,
     M: int,
@@ -63,45 +84,62 @@ def _window(
     return finish(values.to(kind).to(place), None, requires_grad, layout)
 
 
+def _plain(name: str, text: str, formula: Callable[[Tensor, int], Tensor]) -> Window:
+    """A window that has no parameters."""
+
+    def window(
+        M: int,
+        *,
+        sym: bool = True,
+        dtype: DTypeLike | None = None,
+        layout: layout = strided,
+        device: DeviceLike | None = None,
+        backend: DeviceLike | None = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
+        return _window(name, M, sym, formula, dtype, layout, device, backend, requires_grad)
+
+    window.__name__ = window.__qualname__ = name
+    window.__doc__ = text
+    return window
+
+
+def _cosines(*factors: float) -> Callable[[Tensor, int], Tensor]:
+    """The sum of cosines with the given factors, of alternating sign."""
+
+    def formula(k: Tensor, last: int) -> Tensor:
+        return sum(
+            (
+                factor * (-1) ** i * (k * (2 * math.pi * i / last)).cos()
+                for i, factor in enumerate(factors)
+            ),
+            start=0 * k,
+        )
+
+    return formula
+
+
+bartlett: Window = _plain(
+    "bartlett", "The triangular window.", lambda k, last: 1 - (2 * k / last - 1).abs()
+)
+cosine: Window = _plain(
+    "cosine",
+    "Half a period of the sine.",
+    lambda k, last: ((k + 0.5) * (math.pi / (last + 1))).sin(),
+)
+hamming: Window = _plain("hamming", "The Hamming window.", _cosines(0.54, 0.46))
+hann: Window = _plain("hann", "The Hann window.", _cosines(0.5, 0.5))
+blackman: Window = _plain("blackman", "The Blackman window.", _cosines(0.42, 0.5, 0.08))
+nuttall: Window = _plain(
+    "nuttall",
+    "The Nuttall window of least side lobes.",
+    _cosines(0.3635819, 0.4891775, 0.1365995, 0.0106411),
+)
+
+
 def _positive(op: str, name: str, value: float) -> None:
     if value <= 0:
         raise ValueError(f"{op}: {name} must be positive, got: {value} instead.")
-
-
-def bartlett(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: DTypeLike | None = None,
-    layout: layout = strided,
-    device: DeviceLike | None = None,
-    backend: DeviceLike | None = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """The triangular window."""
-
-    def formula(k: Tensor, last: int) -> Tensor:
-        return 1 - (2 * k / last - 1).abs()
-
-    return _window("bartlett", M, sym, formula, dtype, layout, device, backend, requires_grad)
-
-
-def cosine(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: DTypeLike | None = None,
-    layout: layout = strided,
-    device: DeviceLike | None = None,
-    backend: DeviceLike | None = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Half a period of the sine."""
-
-    def formula(k: Tensor, last: int) -> Tensor:
-        return ((k + 0.5) * (math.pi / (last + 1))).sin()
-
-    return _window("cosine", M, sym, formula, dtype, layout, device, backend, requires_grad)
 
 
 def exponential(
@@ -189,19 +227,10 @@ def general_cosine(
     requires_grad: bool = False,
 ) -> Tensor:
     """The sum of cosines ``a[0] - a[1] cos(2 pi n / N) + a[2] cos(4 pi n / N) - ...``."""
-    factors = list(a)
+    factors = tuple(a)
     if not factors:
         raise ValueError("general_cosine: Coefficients cannot be empty")
-
-    def formula(k: Tensor, last: int) -> Tensor:
-        return sum(
-            (
-                factor * (-1) ** i * (k * (2 * math.pi * i / last)).cos()
-                for i, factor in enumerate(factors)
-            ),
-            start=0 * k,
-        )
-
+    formula = _cosines(*factors)
     return _window("general_cosine", M, sym, formula, dtype, layout, device, backend, requires_grad)
 
 
@@ -217,110 +246,7 @@ def general_hamming(
     requires_grad: bool = False,
 ) -> Tensor:
     """``alpha - (1 - alpha) cos(2 pi n / N)``."""
-    return general_cosine(
-        M,
-        a=(alpha, 1 - alpha),
-        sym=sym,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        backend=backend,
-        requires_grad=requires_grad,
-    )
-
-
-def hamming(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: DTypeLike | None = None,
-    layout: layout = strided,
-    device: DeviceLike | None = None,
-    backend: DeviceLike | None = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """The Hamming window."""
-    return general_cosine(
-        M,
-        a=(0.54, 0.46),
-        sym=sym,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        backend=backend,
-        requires_grad=requires_grad,
-    )
-
-
-def hann(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: DTypeLike | None = None,
-    layout: layout = strided,
-    device: DeviceLike | None = None,
-    backend: DeviceLike | None = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """The Hann window.
-
-    Example:
-        >>> pyburn.signal.windows.hann(5)
-        tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
-    """
-    return general_cosine(
-        M,
-        a=(0.5, 0.5),
-        sym=sym,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        backend=backend,
-        requires_grad=requires_grad,
-    )
-
-
-def blackman(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: DTypeLike | None = None,
-    layout: layout = strided,
-    device: DeviceLike | None = None,
-    backend: DeviceLike | None = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """The Blackman window."""
-    return general_cosine(
-        M,
-        a=(0.42, 0.5, 0.08),
-        sym=sym,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        backend=backend,
-        requires_grad=requires_grad,
-    )
-
-
-def nuttall(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: DTypeLike | None = None,
-    layout: layout = strided,
-    device: DeviceLike | None = None,
-    backend: DeviceLike | None = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """The Nuttall window of least side lobes."""
-    return general_cosine(
-        M,
-        a=(0.3635819, 0.4891775, 0.1365995, 0.0106411),
-        sym=sym,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        backend=backend,
-        requires_grad=requires_grad,
+    formula = _cosines(alpha, 1 - alpha)
+    return _window(
+        "general_hamming", M, sym, formula, dtype, layout, device, backend, requires_grad
     )
