@@ -8,9 +8,7 @@ from typing import Any, cast
 from pyburn import _core, _dtypes
 from pyburn._api import check_tensor, into, method
 from pyburn._core import Tensor
-from pyburn._dtypes import (
-    numpy_names,
-)
+from pyburn._dtypes import numpy_names
 
 __all__ = [
     "cat",

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from pyburn._core import Tensor
-from pyburn._dtypes import (
-    Number,
-)
+from pyburn._dtypes import Number
 
 F = TypeVar("F", bound=Callable[..., Tensor])
 

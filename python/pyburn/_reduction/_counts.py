@@ -10,9 +10,7 @@ from typing import Any, Literal, overload
 from pyburn import _core, return_types
 from pyburn._api import both, check_tensor, into, method
 from pyburn._core import Tensor
-from pyburn._dtypes import (
-    as_operand,
-)
+from pyburn._dtypes import as_operand
 
 __all__ = [
     "bincount",
