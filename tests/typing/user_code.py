@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyburn
 from numpy.typing import NDArray
-from pyburn import Tensor, return_types
+from pyburn import Tensor, nn, return_types
 from pyburn.autograd import Function
+from pyburn.nn import functional as F
 from pyburn.tensor import Tensor as FromOldModule
 
 if TYPE_CHECKING:
@@ -199,3 +200,40 @@ def subclasses() -> None:
     assert_type(weight, Weight)
     assert_type(weight.mul_(2), Weight)
     assert_type(weight * 2, Tensor)
+
+
+class Scale(nn.Module):
+    """A layer of a user's own."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.factor = nn.Parameter(pyburn.ones(size))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.factor
+
+
+def layers() -> None:
+    layer = nn.Linear(2, 3)
+    assert_type(layer.weight, nn.Parameter)
+    assert_type(layer.bias, nn.Parameter | None)
+    assert_type(F.linear(pyburn.ones(2), layer.weight, layer.bias), Tensor)
+    model = nn.Sequential(layer, Scale(3))
+    assert_type(model.to("cpu", pyburn.float64).float().eval(), nn.Sequential)
+    assert_type(Scale(3).freeze().clone().factor, nn.Parameter)
+    assert_type(model.num_params(), int)
+    assert_type(model.backend, str)
+    model.backend = "cpu"
+    assert_type(len(model.parameters()), int)
+    for name, parameter in model.named_parameters():
+        assert_type(name, str)
+        assert_type(parameter, nn.Parameter)
+    for module in model.modules():
+        assert_type(module, nn.Module)
+    handle = model.register_forward_hook(lambda module, args, output: None)
+    handle.remove()
+    model.load_state_dict(model.state_dict())
+    assert_type(nn.utils.clip_grad_norm_(model.parameters(), 1.0), Tensor)
+    assert_type(nn.init.zeros_(layer.weight), Tensor)
+    packed = nn.utils.rnn.pack_sequence([pyburn.ones(2)])
+    assert_type(packed.data, Tensor)

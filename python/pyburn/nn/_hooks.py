@@ -33,6 +33,16 @@ __all__ = [
 ]
 
 Hook: TypeAlias = Callable[..., Any]
+Args: TypeAlias = "tuple[Any, ...]"
+ForwardPreHook: TypeAlias = (
+    "Callable[[Any, Args], Any] | Callable[[Any, Args, dict[str, Any]], Any]"
+)
+ForwardHook: TypeAlias = (
+    "Callable[[Any, Args, Any], Any] | Callable[[Any, Args, dict[str, Any], Any], Any]"
+)
+BackwardPreHook: TypeAlias = "Callable[[Any, Args], Any]"
+BackwardHook: TypeAlias = "Callable[[Any, Args, Args], Any]"
+RegistrationHook: TypeAlias = "Callable[[Any, str, Any], Any]"
 Hooks: TypeAlias = "OrderedDict[int, Hook]"
 
 _numbers = itertools.count()
@@ -359,14 +369,14 @@ def _add_everywhere(
     return add(hooks, hook, marks=marks)
 
 
-def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
+def register_module_forward_pre_hook(hook: ForwardPreHook) -> RemovableHandle:
     """Calls ``hook(module, args)`` before ``forward`` of every module; what it returns replaces the
     arguments."""
     return _add_everywhere(everywhere.forward_pre, hook)
 
 
 def register_module_forward_hook(
-    hook: Hook, *, with_kwargs: bool = False, always_call: bool = False
+    hook: ForwardHook, *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
     """Calls ``hook(module, args, output)`` after ``forward`` of every module; what it returns
     replaces the output.
@@ -384,35 +394,35 @@ def register_module_forward_hook(
     )
 
 
-def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
+def register_module_full_backward_pre_hook(hook: BackwardPreHook) -> RemovableHandle:
     """Calls ``hook(module, grad_output)`` for every module before its gradient is computed."""
     return _add_everywhere(everywhere.backward_pre, hook)
 
 
-def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
+def register_module_full_backward_hook(hook: BackwardHook) -> RemovableHandle:
     """Calls ``hook(module, grad_input, grad_output)`` for every module once the gradients of its
     inputs are there."""
     return _add_everywhere(everywhere.backward, hook)
 
 
-def register_module_backward_hook(hook: Hook) -> RemovableHandle:
+def register_module_backward_hook(hook: BackwardHook) -> RemovableHandle:
     """PyTorch's older name of :func:`register_module_full_backward_hook`, here the same."""
     return register_module_full_backward_hook(hook)
 
 
-def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
+def register_module_parameter_registration_hook(hook: RegistrationHook) -> RemovableHandle:
     """Calls ``hook(module, name, parameter)`` whenever a parameter is registered; what it returns
     takes its place."""
     return add(everywhere.new_parameter, hook)
 
 
-def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
+def register_module_buffer_registration_hook(hook: RegistrationHook) -> RemovableHandle:
     """Calls ``hook(module, name, buffer)`` whenever a buffer is registered; what it returns
     takes its place."""
     return add(everywhere.new_buffer, hook)
 
 
-def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
+def register_module_module_registration_hook(hook: RegistrationHook) -> RemovableHandle:
     """Calls ``hook(module, name, submodule)`` whenever a submodule is registered; what it returns
     takes its place."""
     return add(everywhere.new_module, hook)

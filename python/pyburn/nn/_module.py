@@ -13,7 +13,14 @@ from pyburn._dtypes import DeviceLike, DTypeLike, as_device, as_dtype
 from pyburn.autograd import no_grad
 from pyburn.nn import _hooks, _paths
 from pyburn.nn._additions import ADDED, Additions
-from pyburn.nn._hooks import Hook, RemovableHandle, everywhere
+from pyburn.nn._hooks import (
+    BackwardHook,
+    BackwardPreHook,
+    ForwardHook,
+    ForwardPreHook,
+    RemovableHandle,
+    everywhere,
+)
 from pyburn.nn._listing import Listing, listing
 from pyburn.nn._parts import STORES, Parts
 from pyburn.nn._state import Stateful
@@ -570,7 +577,7 @@ class Module(Stateful, Additions):
         """Puts the module and all in it into training mode, or out of it.
 
         Example:
-            >>> nn.Dropout().train(False).training
+            >>> nn.Identity().train(False).training
             False
         """
         if not isinstance(mode, bool):
@@ -605,7 +612,7 @@ class Module(Stateful, Additions):
     # Hooks.
 
     def register_forward_pre_hook(
-        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+        self, hook: ForwardPreHook, *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
         """Calls ``hook(module, args)`` before ``forward``; what it returns replaces the arguments.
 
@@ -618,7 +625,7 @@ class Module(Stateful, Additions):
 
     def register_forward_hook(
         self,
-        hook: Hook,
+        hook: ForwardHook,
         *,
         prepend: bool = False,
         with_kwargs: bool = False,
@@ -643,12 +650,16 @@ class Module(Stateful, Additions):
             marks.append(self._always_called)
         return _hooks.add(self._forward_hooks, hook, prepend=prepend, marks=marks)
 
-    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+    def register_full_backward_pre_hook(
+        self, hook: BackwardPreHook, prepend: bool = False
+    ) -> RemovableHandle:
         """Calls ``hook(module, grad_output)`` when the gradients of the outputs are known; what it
         returns replaces them."""
         return _hooks.add(self._backward_pre_hooks, hook, prepend=prepend)
 
-    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+    def register_full_backward_hook(
+        self, hook: BackwardHook, prepend: bool = False
+    ) -> RemovableHandle:
         """Calls ``hook(module, grad_input, grad_output)`` when the gradients of the inputs are
         known; what it returns replaces ``grad_input``.
 
@@ -662,7 +673,7 @@ class Module(Stateful, Additions):
         """
         return _hooks.add(self._backward_hooks, hook, prepend=prepend)
 
-    def register_backward_hook(self, hook: Hook) -> RemovableHandle:
+    def register_backward_hook(self, hook: BackwardHook) -> RemovableHandle:
         """PyTorch's older name of :meth:`register_full_backward_hook`, here the same."""
         return self.register_full_backward_hook(hook)
 

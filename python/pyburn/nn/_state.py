@@ -94,7 +94,9 @@ class Stateful:
             "Reached a code path in Module.set_extra_state() that should never be called."
         )
 
-    def register_state_dict_post_hook(self, hook: _hooks.Hook) -> RemovableHandle:
+    def register_state_dict_post_hook(
+        self, hook: Callable[[Any, dict[str, Any], str, dict[str, Any]], object]
+    ) -> RemovableHandle:
         """Calls ``hook(module, state_dict, prefix, local_metadata)`` after ``state_dict`` has put
         the module in; it may change the dict."""
         return _hooks.add(self._state_dict_hooks, hook, marks=[self._with_module])
@@ -103,7 +105,9 @@ class Stateful:
         """As the public form; what this one returns replaces the state dict."""
         return _hooks.add(self._state_dict_hooks, hook)
 
-    def register_state_dict_pre_hook(self, hook: _hooks.Hook) -> RemovableHandle:
+    def register_state_dict_pre_hook(
+        self, hook: Callable[[Any, str, bool], object]
+    ) -> RemovableHandle:
         """Calls ``hook(module, prefix, keep_vars)`` before ``state_dict`` reads the module."""
         return _hooks.add(self._state_dict_pre_hooks, hook)
 
@@ -119,7 +123,9 @@ class Stateful:
         marks = [self._with_module] if with_module else []
         return _hooks.add(self._load_state_dict_pre_hooks, hook, marks=marks)
 
-    def register_load_state_dict_post_hook(self, hook: _hooks.Hook) -> RemovableHandle:
+    def register_load_state_dict_post_hook(
+        self, hook: Callable[[Any, IncompatibleKeys], object]
+    ) -> RemovableHandle:
         """Calls ``hook(module, incompatible_keys)`` after loading; it may change the lists of
         missing and unexpected keys in place."""
         return _hooks.add(self._load_state_dict_post_hooks, hook)
