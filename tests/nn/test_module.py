@@ -725,6 +725,7 @@ def test_buffers() -> None:
     buffer = nn.Buffer(pyburn.ones(2))
     assert buffer.persistent
     assert not buffer.requires_grad
+    assert repr(buffer) == str(buffer) == "tensor([1., 1.])"
     assert type(copy.deepcopy(buffer)) is nn.Buffer
     assert copy.deepcopy(nn.Buffer(pyburn.ones(1), persistent=False)).persistent is False
 

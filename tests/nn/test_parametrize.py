@@ -91,6 +91,12 @@ def test_assigning() -> None:
     layer.weight = pyburn.full((2, 2), 5.0)
     np.testing.assert_allclose(layer.weight.tolist(), [[5, 5], [5, 5]], rtol=1e-6)
     assert isinstance(layer.parametrizations.weight.original, nn.Parameter)
+    assigned = pyburn.eye(2)
+    orthogonal = parametrizations.weight_norm(nn.Linear(2, 2))
+    orthogonal.weight = assigned
+    with pyburn.no_grad():
+        orthogonal.parametrizations.weight.original1.zero_()
+    assert assigned.equal(pyburn.eye(2))
     parametrize.register_parametrization(layer, "bias", Shorter(), unsafe=True)
     with pytest.raises(RuntimeError, match="Shorter does not implement right_inverse"):
         layer.bias = pyburn.ones(2)

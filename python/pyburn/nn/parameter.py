@@ -75,6 +75,12 @@ class Buffer(Tensor):
         made.persistent = persistent
         return made
 
+    def __repr__(self) -> str:
+        # Like any tensor: that it belongs to a module changes nothing about its values.
+        return repr(self.detach().requires_grad_(self.requires_grad))
+
+    __str__ = __repr__
+
 
 # What may be asked of a tensor that has no shape yet; anything else would compute with nothing.
 _ANSWERED = frozenset(

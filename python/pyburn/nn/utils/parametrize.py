@@ -27,7 +27,7 @@ __all__ = [
     "type_before_parametrizations",
 ]
 
-_computed: dict[tuple[int, str], Tensor] = {}
+_computed: dict[tuple[Module, str], Tensor] = {}
 _caching = 0
 
 
@@ -147,7 +147,7 @@ class ParametrizationList(ModuleList):
                         f"`right_inverse` should return a tensor. Got {type(given).__name__}"
                     )
                 _check_one(given, self.original)
-                self.original.data = given
+                self.original.data = _apart(given, value)
                 return
             if not isinstance(given, Sequence) or len(given) != self.ntensors:
                 raise ValueError(
@@ -160,7 +160,7 @@ class ParametrizationList(ModuleList):
                         f"Tensor {at} returned by `right_inverse` must be a Tensor of dtype "
                         f"{original.dtype}."
                     )
-                original.data = tensor
+                original.data = _apart(tensor, value)
 
     def forward(self) -> Tensor:
         """The tensor as the layer reads it."""
@@ -171,6 +171,11 @@ class ParametrizationList(ModuleList):
         for module in self._items()[1:]:
             value = module(value)
         return value
+
+
+def _apart(given: Tensor, value: Tensor) -> Tensor:
+    """A tensor in memory of its own: training must not write over what the user has assigned."""
+    return given.clone() if given._shares_storage(value) else given
 
 
 def _check_one(given: Tensor, original: Tensor) -> None:
@@ -217,7 +222,7 @@ def _add_property(module: Module, name: str) -> None:
         chain = self.parametrizations[name]
         if not _caching:
             return chain()
-        key = (id(self), name)
+        key = (self, name)
         if key not in _computed:
             _computed[key] = chain()
         return _computed[key]
