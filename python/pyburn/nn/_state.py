@@ -222,7 +222,7 @@ class Stateful:
         for name, own in local.items():
             key = prefix + name
             if key in state_dict:
-                fault = _fault(key, own, state_dict[key], assign)
+                fault = _fault(key, own, state_dict[key])
                 if fault is None:
                     _write(_writing(self, key, name, own, state_dict[key], assign))
                 else:
@@ -350,7 +350,7 @@ def _detached(tensor: Tensor) -> Tensor:
     return tensor if is_lazy(tensor) else tensor.detach()
 
 
-def _fault(key: str, own: Tensor, value: Any, assign: bool) -> str | None:
+def _fault(key: str, own: Tensor, value: Any) -> str | None:
     """What keeps a value from being written over a tensor of the module."""
     if not isinstance(value, Tensor):
         return (
