@@ -32,6 +32,7 @@ from pyburn._dtypes import *
 from pyburn._indexing import *
 from pyburn._indexing import _segment_reduce as _segment_reduce
 from pyburn._linear_algebra import *
+from pyburn._lobpcg import lobpcg as lobpcg
 from pyburn._movement import *
 from pyburn._pointwise import *
 from pyburn._random import *

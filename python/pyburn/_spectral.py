@@ -39,7 +39,8 @@ def stft(
 
     Pieces of ``n_fft`` elements start ``hop_length`` apart, a quarter of a piece by default, and
     are multiplied by the window. With ``center`` each is centred on its place; ``pad_mode`` says
-    what lies beyond the ends of the signal.
+    what lies beyond the ends of the signal. Without it, ``align_to_window`` lets a window shorter
+    than ``n_fft`` go from one end of the signal to the other, and not the pieces.
 
     Example:
         >>> x = pyburn.ones(2, 64)
@@ -48,11 +49,12 @@ def stft(
     """
     if align_to_window is not None and center:
         raise RuntimeError("stft: align_to_window should only be set when center = False")
-    if align_to_window:
-        raise NotImplementedError(
-            "stft: pieces aligned to a window shorter than n_fft are not implemented; hint: "
-            "align_to_window=False"
-        )
+    length = n_fft if win_length is None else win_length
+    if align_to_window and 0 < length <= n_fft:
+        # A shorter window lies in the middle of its piece: with zeros before the signal, the first
+        # window begins where the signal does.
+        before = (n_fft - length) // 2
+        input = _core.pad(input, (before, n_fft - length - before), "constant", 0)
     return _core.stft(
         input,
         n_fft,

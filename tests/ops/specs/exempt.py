@@ -147,6 +147,8 @@ NOT_OPS: dict[str, str] = {
     **dict.fromkeys(("load", "save"), _FILE),
     "apply_": "calls a Python function for each element",
     "backends": "lists devices",
+    "memory_stats": "asks a device",
+    "synchronize": "waits for a device",
     "map_": "calls a Python function for each element",
     "vmap": "makes a function of a function",
 }
@@ -170,5 +172,6 @@ ELSEWHERE: dict[str, str] = {
         "ops/test_decompositions.py",
     ),
     **dict.fromkeys(("istft", "stft"), "ops/test_decompositions.py"),
+    "lobpcg": "ops/test_lobpcg.py",
 }
 """Name -> the test file that checks it, since results are not unique or need more than a row."""
