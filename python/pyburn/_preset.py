@@ -66,6 +66,16 @@ def _metaclass(kind: Any, place: _core.device) -> Any:
                 return super().__subclasscheck__(subclass)
             return issubclass(subclass, original)
 
+        @property
+        def __signature__(self) -> inspect.Signature:
+            # Of the constructor, in place of the one above.
+            original = vars(self).get("_preset_of")
+            if original is not None:
+                return inspect.signature(original)
+            maker = self.__new__ if self.__init__ is object.__init__ else self.__init__
+            bound = inspect.signature(maker)
+            return bound.replace(parameters=list(bound.parameters.values())[1:])
+
     return Preset
 
 

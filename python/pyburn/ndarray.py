@@ -12,6 +12,10 @@ from pyburn.backend import OneBackend
 
 if TYPE_CHECKING:
     from pyburn import autograd as autograd
+    from pyburn import lr_scheduler as lr_scheduler
+    from pyburn import module as module
+    from pyburn import nn as nn
+    from pyburn import optim as optim
     from pyburn import tensor as tensor
 
 __all__ = [

@@ -157,6 +157,32 @@ def test_modules_with_parameters():
     assert isinstance(made, on_cpu.Module)
     assert type(on_cpu.Module()) is pyburn.nn.Module
     assert repr(made) == "Net()"
+    assert str(inspect.signature(Net)) == "()"
+
+
+def test_layers():
+    import pyburn.cuda.nn
+    import pyburn.ndarray.nn
+    import pyburn.wgpu.nn.functional
+
+    with pyburn.device("meta"):
+        layer = pyburn.ndarray.nn.Linear(3, 4)
+        assert layer.weight.backend == layer.bias.backend == "ndarray"
+        assert pyburn.ndarray.nn.Linear(3, 4, device="meta").weight.is_meta
+        both = pyburn.ndarray.nn.Sequential(layer, pyburn.ndarray.nn.Linear(4, 2))
+        assert both(pyburn.ones(5, 3, device="cpu")).shape == (5, 2)
+    for kind in (pyburn.nn.Linear, pyburn.ndarray.nn.Linear, pyburn.ndarray.nn.Module):
+        assert isinstance(layer, kind)
+        assert isinstance(pyburn.nn.Linear(1, 1), kind)
+    assert type(layer) is pyburn.nn.Linear
+    wanted = inspect.signature(pyburn.nn.Linear)
+    assert inspect.signature(pyburn.ndarray.nn.Linear) == wanted
+    assert pickle.loads(pickle.dumps(layer)).weight.tolist() == layer.weight.tolist()
+    for module in (pyburn.wgpu, pyburn.cuda):
+        if not module.is_available():
+            with pytest.raises(pyburn.DeviceError, match="hint"):
+                module.nn.Linear(2, 2)
+    assert pyburn.wgpu.nn.functional.linear(layer.weight, layer.weight).shape == (4, 4)
 
 
 def test_import_alone_opens_no_device():
