@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import operator
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -375,11 +376,11 @@ def wrapped(dim: builtins.int, rank: builtins.int, op: str) -> builtins.int:
 def sizes_of(size: Iterable[Any], op: str) -> tuple[builtins.int, ...]:
     """Sizes given as ``f(2, 3)`` or as ``f((2, 3))``."""
     sizes = tuple(size)
-    if len(sizes) == 1 and not hasattr(sizes[0], "__index__"):
-        sizes = tuple(sizes[0])
     try:
-        return tuple(item.__index__() for item in sizes)
-    except AttributeError:
+        if len(sizes) == 1 and not hasattr(sizes[0], "__index__"):
+            sizes = tuple(sizes[0])
+        return tuple(map(operator.index, sizes))
+    except TypeError:
         raise TypeError(f"{op}: sizes must be ints, got {list(sizes)}") from None
 
 

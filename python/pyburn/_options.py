@@ -27,14 +27,13 @@ def kind_and_place(
     default: dtype | None = None,
 ) -> tuple[dtype, device]:
     """The dtype and the device of a new tensor: those that are named, those of ``out``, or
-    ``default`` (the default float if there is none), narrowed to what the default device has."""
+    ``default`` (the default float if there is none), narrowed to what the device has."""
     if out is not None:
         check_tensor("out=", out)
-    place = as_device(device, backend) if out is None else out.device
+        return (out.dtype if dtype is None else as_dtype(dtype)), out.device
+    place = as_device(device, backend)
     if dtype is not None:
         return as_dtype(dtype), place
-    if out is not None:
-        return out.dtype, place
     return _core._narrow(place, default or _core.get_default_dtype()), place
 
 
@@ -56,5 +55,6 @@ def finish(
     """A new tensor, or ``out`` with it written into it."""
     if layout is not None and layout is not strided:
         raise NotImplementedError(f"only the layout pyburn.strided exists, got {layout}")
-    result = into(result, out)
+    if out is not None:
+        result = into(result, out)
     return result.requires_grad_() if requires_grad else result
