@@ -103,11 +103,25 @@ pub fn simd2<A: Element, B: Element, O: Element>(
     Box::new(move |out, a, b| simd::run(Loop2(&f, out, a, b)))
 }
 
+/// As [`wide1`], of two operands.
+pub fn wide2<A: Element, B: Element, O: Element>(
+    f: impl Fn(A, B) -> O + Sync + 'static,
+) -> Kernel2<A, B, O> {
+    Box::new(move |out, a, b| simd::run_wide(Loop2(&f, out, a, b)))
+}
+
 /// As [`simd1`], of three operands.
 pub fn simd3<A: Element, B: Element, C: Element, O: Element>(
     f: impl Fn(A, B, C) -> O + Sync + 'static,
 ) -> Kernel3<A, B, C, O> {
     Box::new(move |out, a, b, c| simd::run(Loop3(&f, out, a, b, c)))
+}
+
+/// As [`wide1`], of three operands.
+pub fn wide3<A: Element, B: Element, C: Element, O: Element>(
+    f: impl Fn(A, B, C) -> O + Sync + 'static,
+) -> Kernel3<A, B, C, O> {
+    Box::new(move |out, a, b, c| simd::run_wide(Loop3(&f, out, a, b, c)))
 }
 
 /// The fault of an operation that makes no sense for a type.

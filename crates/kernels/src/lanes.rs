@@ -156,6 +156,29 @@ impl<T: Element> Fresh<T> {
         unsafe { (*self.start.add(at)).write(value) };
     }
 
+    /// Some of the elements, to be written.
+    ///
+    /// # Safety
+    /// The range must lie within the length, and no other thread may hold a part of it.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref, reason = "threads hold parts that do not overlap")]
+    pub(crate) unsafe fn part(&self, range: Range<usize>) -> &mut [MaybeUninit<T>] {
+        debug_assert!(range.end <= self.len);
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
+    }
+
+    /// Some of the elements, set to zero.
+    ///
+    /// # Safety
+    /// As for [`part`](Fresh::part).
+    #[allow(clippy::mut_from_ref, reason = "threads hold parts that do not overlap")]
+    pub(crate) unsafe fn zeroed(&self, range: Range<usize>) -> &mut [T] {
+        let part = unsafe { self.part(range) };
+        part.fill(MaybeUninit::zeroed());
+        // SAFETY: plain data of zero bytes is valid.
+        unsafe { &mut *(std::ptr::from_mut(part) as *mut [T]) }
+    }
+
     /// The elements.
     ///
     /// # Safety
