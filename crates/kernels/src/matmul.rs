@@ -14,8 +14,10 @@ const SMALL: usize = 4096;
 const LARGE: usize = 1 << 20;
 /// So few rows gain nothing from blocks.
 const FEW: usize = 4;
-/// Sums that are formed side by side.
+/// Sums of one element that are formed side by side.
 const LANES: usize = 16;
+/// Elements of a row that are formed side by side.
+const COLUMNS: usize = 4;
 /// Rows of the output that are computed together, so that each row of `b` is loaded once for all.
 const ROWS: usize = 4;
 /// Bytes of the output rows that are computed together: `ROWS` times as many sums stay in registers.
@@ -286,36 +288,54 @@ impl<T: Multiply> simd::Task for Dots<'_, T> {
     fn run(self) {
         let Dots { a, b, out } = self;
         let len = a.cols;
+        let column = |j: usize| &b.data[(b.start + j as isize * b.steps.1) as usize..][..len];
         for (i, out) in out.chunks_exact_mut(b.cols).enumerate() {
             let row = &a.data[(a.start + i as isize * a.steps.0) as usize..][..len];
-            for (j, out) in out.iter_mut().enumerate() {
-                let column = &b.data[(b.start + j as isize * b.steps.1) as usize..][..len];
-                *out = dot(row, column);
+            let (blocks, rest) = out.as_chunks_mut::<COLUMNS>();
+            let done = blocks.len() * COLUMNS;
+            for (block, out) in blocks.iter_mut().enumerate() {
+                *out = dots(row, std::array::from_fn(|j| column(block * COLUMNS + j)));
+            }
+            for (j, out) in rest.iter_mut().enumerate() {
+                [*out] = dots(row, [column(done + j)]);
             }
         }
     }
 }
 
-/// The sum of the products of two runs of one length, in `LANES` sums that do not wait for each
-/// other.
+/// The sums of the products of one run with several, all of one length. Each is formed in `LANES`
+/// sums that do not wait for each other, and in the same order however many there are.
 #[inline(always)]
-fn dot<T: Multiply>(x: &[T], y: &[T]) -> T {
-    let mut sums = [T::zero(); LANES];
-    let (x_chunks, y_chunks) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
-    let rest = x_chunks.remainder().iter().zip(y_chunks.remainder());
-    for (x, y) in x_chunks.zip(y_chunks) {
-        for lane in 0..LANES {
-            sums[lane] = T::multiply_add(sums[lane], x[lane], y[lane]);
+fn dots<T: Multiply, const N: usize>(x: &[T], ys: [&[T]; N]) -> [T; N] {
+    let ys = ys.map(|y| &y[..x.len()]);
+    let mut sums = [[T::zero(); LANES]; N];
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    for (i, x) in chunks.iter().enumerate() {
+        for j in 0..N {
+            let y = &ys[j][i * LANES..][..LANES];
+            for lane in 0..LANES {
+                sums[j][lane] = T::multiply_add(sums[j][lane], x[lane], y[lane]);
+            }
         }
     }
+    // Turned round, sums of lanes are sums of vectors.
+    let mut lanes: [[T; N]; LANES] = std::array::from_fn(|i| std::array::from_fn(|j| sums[j][i]));
     let mut width = LANES;
     while width > 1 {
         width /= 2;
-        for lane in 0..width {
-            sums[lane] = T::multiply_add(sums[lane], sums[lane + width], T::one());
+        for i in 0..width {
+            for j in 0..N {
+                lanes[i][j] = T::multiply_add(lanes[i][j], lanes[i + width][j], T::one());
+            }
         }
     }
-    rest.fold(sums[0], |sum, (&x, &y)| T::multiply_add(sum, x, y))
+    let mut out = lanes[0];
+    for (i, &x) in rest.iter().enumerate() {
+        for j in 0..N {
+            out[j] = T::multiply_add(out[j], x, ys[j][chunks.len() * LANES + i]);
+        }
+    }
+    out
 }
 
 /// One product, written into `out`, which is zero. How the sums are formed does not depend on

@@ -203,20 +203,4 @@ impl Tensor {
         let columns = shape[shape.len() - 1];
         self.reshape_to(&[shape[..shape.len() - 1].iter().product(), columns])
     }
-
-    /// `x @ weight.T + bias`, as a linear layer computes it.
-    pub fn linear(&self, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
-        let weight = match weight.rank() {
-            1 => weight.clone(),
-            2 => weight.transpose(0, 1)?,
-            rank => {
-                bail!(Runtime, "linear: expected a weight with one or two dimensions, got {rank}")
-            }
-        };
-        let out = self.matmul(&weight).map_err(|fault| fault.within("linear"))?;
-        match bias {
-            Some(bias) => out.add(bias),
-            None => Ok(out),
-        }
-    }
 }
