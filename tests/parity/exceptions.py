@@ -14,3 +14,9 @@ KNOWN_FAILURES: dict[str, str] = {
     "svd_lowrank": "an approximation from random vectors, and PyBurn draws others than torch",
 }
 """Full name of an entry (`add`, `div.floor_rounding`, `linalg.eigh`) -> the reason it fails."""
+
+DTYPE_DIFFERENCES: dict[str, str] = {}
+"""Full name of an entry -> the reason why it takes or gives other dtypes than torch's."""
+
+KNOWN_MODULE_FAILURES: dict[str, str] = {}
+"""Name of an entry of `module_db` (`nn.Linear`) -> the reason it fails."""
