@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import copy
 import gc
+import importlib
 import inspect
 import pickle
 import weakref
@@ -812,6 +813,15 @@ def test_pytorchs_paths() -> None:
     from pyburn.nn.modules.utils import _pair, consume_prefix_in_state_dict_if_present
 
     assert (Module, Linear, Sequential) == (nn.Module, nn.Linear, nn.Sequential)
+    from pyburn.nn.modules import batchnorm, flatten
+    from pyburn.nn.modules.batchnorm import _BatchNorm
+
+    assert issubclass(nn.BatchNorm2d, _BatchNorm)
+    assert flatten.Flatten is nn.Flatten
+    with pytest.raises(AttributeError, match="'pyburn.nn.modules.batchnorm' has no attribute"):
+        _ = batchnorm._Nothing
+    with pytest.raises(ImportError):
+        importlib.import_module("pyburn.nn.modules.nothing")
     assert _pair(3) == _pair([3, 3]) == (3, 3)
     state = nn.Sequential(nn.Linear(1, 1)).state_dict()
     consume_prefix_in_state_dict_if_present(state, "0.")

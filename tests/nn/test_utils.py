@@ -228,6 +228,17 @@ def test_fusing_a_linear_layer(bias: bool, affine: bool) -> None:
         utils.fuse_linear_bn_eval(layer, Norm(3))
 
 
+def test_fusing_what_was_trained() -> None:
+    layer, norm = nn.Linear(3, 4), nn.BatchNorm1d(4)
+    for _ in range(5):
+        norm(layer(pyburn.randn(8, 3) + 1))
+    fused = utils.fuse_linear_bn_eval(layer.eval(), norm.eval())
+    x = pyburn.randn(5, 3)
+    assert fused(x).allclose(norm(layer(x)), atol=1e-5)
+    with pytest.raises(AssertionError, match="keeps no statistics"):
+        utils.fuse_linear_bn_eval(layer, nn.BatchNorm1d(4, track_running_stats=False).eval())
+
+
 @pytest.mark.parametrize("transpose", [True, False])
 def test_fusing_weights_of_a_convolution(transpose: bool) -> None:
     norm = Norm(4)
