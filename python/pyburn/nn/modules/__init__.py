@@ -13,8 +13,7 @@ from typing import Any
 from pyburn.nn.modules import module as module
 from pyburn.nn.modules import utils as utils
 
-# PyTorch's module -> what the names of those begin with that have its classes here, the private ones
-# among them.
+# PyTorch's module -> how the names begin of those that have its private classes here.
 _HOME = {
     "activation": ("_activation", "_attention"),
     "adaptive": (),
