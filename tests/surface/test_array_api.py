@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyburn
 import pytest
@@ -56,6 +58,33 @@ def test_reductions(name, axis, keepdims):
     got = getattr(xp, name)(pyburn.from_numpy(array), axis=axis, keepdims=keepdims)
     wanted = getattr(np, name)(array, axis=axis, keepdims=keepdims)
     np.testing.assert_allclose(got.numpy(), wanted, rtol=1e-12)
+
+
+def test_a_dtype_that_is_named_is_the_results():
+    small = pyburn.tensor([[2, 3], [4, 5]], dtype=pyburn.uint8)
+    for function in (xp.sum, xp.prod):
+        assert function(small).dtype == pyburn.int64
+        for axis in (None, 0, ()):
+            assert function(small, axis=axis, dtype=pyburn.uint8).dtype == pyburn.uint8
+
+
+# Known parts of results whose other part is unknown, as the C standard has them.
+UNKNOWN = [
+    ("cosh", complex(0, math.inf), (math.nan, 0)),
+    ("cosh", complex(-math.inf, math.nan), (math.inf, math.nan)),
+    ("sinh", complex(-math.inf, math.inf), (-math.inf, math.nan)),
+    ("tanh", complex(0, math.nan), (0, math.nan)),
+    ("tanh", complex(30, math.inf), (math.nan, math.nan)),
+    ("asinh", complex(math.nan, 0), (math.nan, 0)),
+    ("acos", complex(0, math.nan), (math.pi / 2, math.nan)),
+    ("atanh", complex(math.inf, math.nan), (0, math.nan)),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "parts"), UNKNOWN)
+def test_complex_numbers_half_unknown(name, value, parts):
+    got = getattr(xp, name)(pyburn.tensor(value, dtype=pyburn.complex128)).item()
+    np.testing.assert_allclose((got.real, got.imag), parts)
 
 
 def test_uniques():

@@ -60,7 +60,7 @@ pub(crate) fn exp(z: C) -> C {
     if z.im == 0.0 {
         return C::new(z.re.exp(), z.im);
     }
-    if z.re.is_infinite() && !z.im.is_finite() {
+    if is_lost(z) {
         return if z.re < 0.0 { C::new(0.0, 0.0) } else { C::new(z.re, f64::NAN) };
     }
     let (sin, cos) = z.im.sin_cos();
@@ -160,7 +160,15 @@ pub(crate) fn pow<T: Part>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     })
 }
 
+/// Whether the size is infinite and the direction is not known.
+fn is_lost(z: C) -> bool {
+    z.re.is_infinite() && !z.im.is_finite()
+}
+
 pub(crate) fn sinh(z: C) -> C {
+    if is_lost(z) {
+        return C::new(z.re, f64::NAN);
+    }
     let (sin, cos) = z.im.sin_cos();
     let imaginary = if z.im == 0.0 { z.im } else { z.re.cosh() * sin };
     let real = if z.re == 0.0 { 0f64.copysign(z.re * cos) } else { z.re.sinh() * cos };
@@ -168,13 +176,23 @@ pub(crate) fn sinh(z: C) -> C {
 }
 
 pub(crate) fn cosh(z: C) -> C {
+    if is_lost(z) {
+        return C::new(f64::INFINITY, f64::NAN);
+    }
     let (sin, cos) = z.im.sin_cos();
     let zero = z.re == 0.0 || z.im == 0.0;
-    let imaginary = if zero { 0.0 * z.re.signum() * sin.signum() } else { z.re.sinh() * sin };
+    let sign = z.re.signum() * sin.signum();
+    let imaginary = if zero { 0f64.copysign(sign) } else { z.re.sinh() * sin };
     C::new(z.re.cosh() * cos, imaginary)
 }
 
 pub(crate) fn tanh(z: C) -> C {
+    if z.im == 0.0 {
+        return C::new(z.re.tanh(), z.im);
+    }
+    if !z.im.is_finite() && z.re.is_finite() {
+        return C::new(if z.re == 0.0 { z.re } else { f64::NAN }, f64::NAN);
+    }
     if z.re.abs() > 22.0 {
         let (sin, cos) = z.im.sin_cos();
         let rest = if z.im.is_finite() { 4.0 * sin * cos * (-2.0 * z.re.abs()).exp() } else { 0.0 };
@@ -206,7 +224,15 @@ fn roots(z: C) -> (C, C) {
     (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)))
 }
 
+/// Whether the one part is zero and the other unknown.
+fn is_imaginary_nan(z: C) -> bool {
+    z.re == 0.0 && z.im.is_nan()
+}
+
 pub(crate) fn asin(z: C) -> C {
+    if is_imaginary_nan(z) {
+        return z;
+    }
     if is_infinite(z) {
         let angle = z.re.abs().atan2(z.im.abs()).copysign(z.re);
         return C::new(angle, f64::INFINITY.copysign(z.im));
@@ -219,6 +245,9 @@ pub(crate) fn asin(z: C) -> C {
 }
 
 pub(crate) fn acos(z: C) -> C {
+    if is_imaginary_nan(z) {
+        return C::new(FRAC_PI_2, f64::NAN);
+    }
     if is_infinite(z) {
         return C::new(z.im.abs().atan2(z.re), -f64::INFINITY.copysign(z.im));
     }
@@ -227,8 +256,12 @@ pub(crate) fn acos(z: C) -> C {
 }
 
 pub(crate) fn atanh(z: C) -> C {
+    if is_imaginary_nan(z) {
+        return z;
+    }
     if is_infinite(z) {
-        return C::new(0f64.copysign(z.re), FRAC_PI_2.copysign(z.im));
+        let angle = if z.im.is_nan() { z.im } else { FRAC_PI_2.copysign(z.im) };
+        return C::new(0f64.copysign(z.re), angle);
     }
     let (x, y) = (z.re.abs(), z.im);
     let real = 0.25 * (4.0 * x / ((1.0 - x) * (1.0 - x) + y * y)).ln_1p();
@@ -549,9 +582,50 @@ mod tests {
         assert_eq!(exp(C::new(-inf, inf)), C::new(0.0, 0.0));
         assert_eq!(acos(C::new(-inf, 1.0)), C::new(std::f64::consts::PI, -inf));
         assert_eq!(atanh(C::new(1.0, inf)), C::new(0.0, FRAC_PI_2));
+        assert_eq!(tanh(C::new(-inf, inf)), C::new(-1.0, 0.0));
         assert!(exp(C::new(1000.0, 1.0)).re.is_infinite());
         assert!(exp(C::new(710.0, 1.5)).re.is_finite());
         assert!((sqrt(C::new(1e308, 1e308)).re / 1.09868411346781e154 - 1.0).abs() < 1e-14);
+    }
+
+    /// What is known stays known: the cases of the C standard's annex G with a NaN in the result.
+    #[test]
+    fn one_part_unknown() {
+        let (inf, nan, zero) = (f64::INFINITY, f64::NAN, 0.0);
+        // `None` is a zero of either sign.
+        let cases: [(fn(C) -> C, (f64, f64), (Option<f64>, Option<f64>)); 20] = [
+            (cosh, (zero, inf), (Some(nan), None)),
+            (cosh, (zero, nan), (Some(nan), None)),
+            (cosh, (nan, zero), (Some(nan), None)),
+            (cosh, (2.0, inf), (Some(nan), Some(nan))),
+            (cosh, (inf, inf), (Some(inf), Some(nan))),
+            (cosh, (-inf, nan), (Some(inf), Some(nan))),
+            (sinh, (zero, inf), (None, Some(nan))),
+            (sinh, (-inf, inf), (Some(-inf), Some(nan))),
+            (sinh, (inf, nan), (Some(inf), Some(nan))),
+            (tanh, (-0.0, inf), (Some(-0.0), Some(nan))),
+            (tanh, (zero, nan), (Some(zero), Some(nan))),
+            (tanh, (30.0, inf), (Some(nan), Some(nan))),
+            (tanh, (nan, -0.0), (Some(nan), Some(-0.0))),
+            (asin, (-0.0, nan), (Some(-0.0), Some(nan))),
+            (asinh, (nan, zero), (Some(nan), Some(zero))),
+            (acos, (zero, nan), (Some(FRAC_PI_2), Some(nan))),
+            (acosh, (zero, nan), (Some(nan), Some(FRAC_PI_2))),
+            (atanh, (zero, nan), (Some(zero), Some(nan))),
+            (atanh, (-inf, nan), (Some(-0.0), Some(nan))),
+            (atan, (nan, zero), (Some(nan), Some(zero))),
+        ];
+        for (f, (re, im), (real, imaginary)) in cases {
+            let w = f(C::new(re, im));
+            let is = |got: f64, wanted: Option<f64>| match wanted {
+                None => got == 0.0,
+                Some(wanted) if wanted.is_nan() => got.is_nan(),
+                // The angle of `acosh` takes its sign from a NaN.
+                Some(wanted) if wanted == FRAC_PI_2 => got.abs() == wanted,
+                Some(wanted) => got.to_bits() == wanted.to_bits(),
+            };
+            assert!(is(w.re, real) && is(w.im, imaginary), "f({re}, {im}) = {w}");
+        }
     }
 
     #[test]

@@ -64,7 +64,11 @@ def prod(
 ) -> Tensor:
     """Products along axes."""
     wide = dtype or (pyburn.int64 if category(x.dtype) <= 1 else x.dtype)
-    return _folded(lambda t, at: pyburn.prod(t, at), x.to(wide, copy=True), axis, keepdims)
+
+    def along(part: Tensor, at: int) -> Tensor:
+        return pyburn.prod(part, at, dtype=wide)
+
+    return _folded(along, x.to(wide, copy=True), axis, keepdims)
 
 
 def mean(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
