@@ -17,7 +17,7 @@ Example:
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 from pyburn.nn._attention import CrossAttention, MultiHeadAttention, MultiheadAttention
@@ -66,7 +66,7 @@ class SDPBackend(enum.IntEnum):
 @contextmanager
 def sdpa_kernel(
     backends: SDPBackend | Iterable[SDPBackend], set_priority: bool = False
-) -> Iterator[None]:
+) -> Generator[None]:
     """Within it, attention is computed by one of ``backends`` alone, or raises an error.
 
     Args:
