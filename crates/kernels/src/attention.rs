@@ -13,7 +13,7 @@ use std::ops::Range;
 pub use rows::Weighed;
 use rows::{Unweigh, Weigh};
 
-use crate::panels::{Matrix, Panels, Shared, add_dots, add_product};
+use crate::panels::{Matrix, Panels, Shared, WORK, add_dots, add_product};
 use crate::{Dims, Strided, Strides, collapse, par, positions, simd};
 
 /// Queries that go through the keys together.
@@ -269,7 +269,7 @@ pub fn forward<T: Weighed>(inputs: Inputs<'_, T>) -> Outputs<T> {
     let shared = (Shared::new(&mut out), Shared::new(&mut log_total));
     let parts = sizes.queries.div_ceil(QUERIES);
     let work = QUERIES.min(sizes.queries) * sizes.keys * (sizes.features + columns + 16);
-    par::for_ranges(sizes.heads * parts, par::GRAIN / work.max(1), |range| {
+    par::for_ranges(sizes.heads * parts, WORK / work.max(1), |range| {
         let mut scores = vec![T::zero(); QUERIES * KEYS];
         let mut scaled = vec![T::zero(); QUERIES * sizes.features];
         for index in range.start / parts..range.end.div_ceil(parts) {
@@ -368,7 +368,7 @@ pub fn backward<T: Weighed>(
     let all = (0..sizes.queries, 0..sizes.keys);
     if sizes.heads >= par::num_threads() {
         let work = sizes.queries * sizes.keys * (sizes.features + sizes.columns);
-        par::for_ranges(sizes.heads, par::GRAIN / work, |range| {
+        par::for_ranges(sizes.heads, WORK / work, |range| {
             for index in range {
                 task.part(index, all.0.clone(), all.1.clone(), Wanted { query: true, rest: true });
             }
@@ -379,7 +379,8 @@ pub fn backward<T: Weighed>(
     for wanted in [Wanted { query: false, rest: true }, Wanted { query: true, rest: false }] {
         let (len, size) = if wanted.query { (sizes.queries, QUERIES) } else { (sizes.keys, KEYS) };
         let parts = len.div_ceil(size);
-        par::for_ranges(sizes.heads * parts, 1, |range| {
+        let work = sizes.queries * sizes.keys * (sizes.features + sizes.columns) / parts;
+        par::for_ranges(sizes.heads * parts, WORK / work.max(1), |range| {
             for at in range {
                 let part = at % parts * size..(at % parts * size + size).min(len);
                 let (queries, keys) = match wanted.query {

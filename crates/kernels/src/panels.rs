@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use num_traits::{Float, Zero};
+use num_traits::{Float, One, Zero};
 
 use crate::simd::{self, Level};
 use crate::{Element, par};
@@ -18,6 +18,9 @@ const STRIP_BYTES: usize = 64;
 const STRIPS: usize = 4;
 /// Rows of a product that are formed together.
 const ROWS: usize = 4;
+
+/// So many multiplications are worth another thread.
+pub(crate) const WORK: usize = 1 << 20;
 
 /// Elements of packed products: `f32` and `f64`.
 pub trait Factor: Element + Float {
@@ -116,7 +119,7 @@ impl<'a, T: Factor> Panels<'a, T> {
         let whole = columns / panel;
         let mut packed = vec![T::zero(); whole * depth * panel];
         let shared = Shared::new(&mut packed);
-        par::for_ranges(whole, par::GRAIN / (depth * panel).max(1), |range| {
+        par::for_ranges(whole, 4 * par::GRAIN / (depth * panel).max(1), |range| {
             for at in range {
                 // SAFETY: threads have disjoint ranges of panels.
                 let out = unsafe { shared.rows(at..at + 1, depth * panel) };
@@ -452,39 +455,64 @@ unsafe fn dots<V: Lanes, const C: usize>(task: Dots<'_, V::Number>) {
     }
 }
 
-/// The sum of products, in `C` registers that do not wait for each other.
+/// The sum of products, in `C` registers that do not wait for each other. Each element has its lane
+/// among all of theirs, and lanes are summed in halves, so that the result does not depend on how
+/// wide registers are.
 ///
 /// # Safety
 /// The processor must have the instructions of `V`.
 #[inline(always)]
 unsafe fn dot<V: Lanes, const C: usize>(x: &[V::Number], y: &[V::Number]) -> V::Number {
-    let step = C * V::COUNT;
-    let whole = x.len() / step * step;
-    let mut parts = [V::Number::zero(); STRIP_BYTES * STRIPS / 4];
-    // SAFETY: `whole` lies within both slices, which are equally long; `parts` holds `C` registers.
+    let (count, step) = (V::COUNT, C * V::COUNT);
+    let whole = x.len() - x.len() % step;
+    let filled = (x.len() - whole) / count;
+    let tail = whole + filled * count;
+    // SAFETY: all places lie within both slices, which are equally long; `lanes` holds `C` registers.
     unsafe {
+        let product = |sum: V, at: usize| {
+            sum.add_product(V::load(x.as_ptr().add(at)), V::load(y.as_ptr().add(at)))
+        };
         let mut sums = [V::splat(V::Number::zero()); C];
         for at in (0..whole).step_by(step) {
             for (j, sum) in sums.iter_mut().enumerate() {
-                let (x, y) = (x.as_ptr().add(at + j * V::COUNT), y.as_ptr().add(at + j * V::COUNT));
-                *sum = sum.add_product(V::load(x), V::load(y));
+                *sum = product(*sum, at + j * count);
             }
         }
-        for (j, sum) in sums.iter().enumerate() {
-            sum.store(parts.as_mut_ptr().add(j * V::COUNT));
+        for (j, sum) in sums.iter_mut().enumerate().take(filled) {
+            *sum = product(*sum, whole + j * count);
         }
-    }
-    for (part, (&x, &y)) in parts.iter_mut().zip(x[whole..].iter().zip(&y[whole..])) {
-        *part = x.mul_add(y, *part);
-    }
-    let mut width = step;
-    while width > 1 {
-        width /= 2;
-        for at in 0..width {
-            parts[at] = parts[at] + parts[at + width];
+        let mut lanes = [V::Number::zero(); STRIP_BYTES * STRIPS / 4];
+        if tail < x.len() {
+            for (j, sum) in sums.iter().enumerate() {
+                sum.store(lanes.as_mut_ptr().add(j * count));
+            }
+            let rest = x[tail..].iter().zip(&y[tail..]);
+            for (lane, (&x, &y)) in lanes[tail - whole..].iter_mut().zip(rest) {
+                *lane = x.mul_add(y, *lane);
+            }
+            for (j, sum) in sums.iter_mut().enumerate() {
+                *sum = V::load(lanes.as_ptr().add(j * count));
+            }
         }
+        let one = V::splat(V::Number::one());
+        let mut width = C;
+        while width > 1 {
+            width /= 2;
+            for j in 0..width {
+                // Exact but for the sum's own rounding.
+                sums[j] = sums[j].add_product(sums[j + width], one);
+            }
+        }
+        sums[0].store(lanes.as_mut_ptr());
+        let mut width = count;
+        while width > 1 {
+            width /= 2;
+            for lane in 0..width {
+                lanes[lane] = lanes[lane] + lanes[lane + width];
+            }
+        }
+        lanes[0]
     }
-    parts[0]
 }
 
 macro_rules! factors {

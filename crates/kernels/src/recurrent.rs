@@ -15,11 +15,19 @@ use cells::{GruBack, GruStep, LstmBack, LstmStep, PlainBack, PlainStep};
 
 use serde::{Deserialize, Serialize};
 
-use crate::panels::{Matrix, Panels, Shared, add_dots, add_product};
+use crate::panels::{Matrix, Panels, Shared, WORK, add_dots, add_product};
 use crate::{par, simd};
 
-/// So many rows in all steps are multiplied with weights as they lie.
-const FEW: usize = 8;
+/// So few rows meet weights one by one.
+const FEW: usize = 4;
+/// So few rows in all steps meet weights as they lie.
+const SOME: usize = 64;
+/// So few steps do in the gradient, whose products read weights by rows.
+const STEPS: usize = 2;
+/// Elements that are turned together.
+const RUN: usize = 16;
+/// With so many sequences, the input's products are formed step by step.
+const MANY: usize = 16;
 /// Fewer rows than this leave arithmetic units idle, so threads do not share them.
 const ROWS: usize = 4;
 
@@ -150,15 +158,15 @@ pub struct Gradients<T> {
 /// Weights `(outputs, inputs)` as the products of a layer need them.
 enum Weights<'a, T: Clone + 'static> {
     Packed(Panels<'static, T>),
-    /// As they lie, to be multiplied with few rows.
-    Rows(&'a [T], usize),
+    /// As they lie, for so few rows that packing would cost more than it gives.
+    Given(&'a [T], usize),
 }
 
 impl<'a, T: Gated> Weights<'a, T> {
     /// Weights that meet so many rows.
     fn new(weight: &'a [T], inputs: usize, outputs: usize, rows: usize) -> Self {
-        if rows <= FEW {
-            return Weights::Rows(weight, inputs);
+        if rows <= SOME {
+            return Weights::Given(weight, inputs);
         }
         let turned = Matrix::rows(weight, inputs).transposed();
         Weights::Packed(Panels::pack(turned, inputs, outputs))
@@ -166,25 +174,40 @@ impl<'a, T: Gated> Weights<'a, T> {
 
     /// Adds to the rows of `sums`, `step` apart, what the rows `left` bring.
     fn add(&self, left: &[T], rows: usize, sums: &mut [T], step: usize) {
-        match self {
-            Weights::Packed(panels) => {
+        match *self {
+            Weights::Packed(ref panels) => {
                 add_product(Matrix::rows(left, left.len() / rows), rows, panels, sums, step);
             }
-            Weights::Rows(weight, inputs) if *inputs > 0 => {
-                let rows = left.chunks_exact(*inputs).zip(sums.chunks_mut(step));
+            Weights::Given(_, 0) => {}
+            Weights::Given(weight, inputs) if rows <= FEW => {
                 let outputs = weight.len() / inputs;
-                rows.for_each(|(left, sums)| {
-                    add_dots(left, weight, *inputs, &mut sums[..outputs]);
-                });
+                for (left, sums) in left.chunks_exact(inputs).zip(sums.chunks_mut(step)) {
+                    add_dots(left, weight, inputs, &mut sums[..outputs]);
+                }
             }
-            Weights::Rows(..) => {}
+            Weights::Given(weight, inputs) => {
+                // The other way round: the rows are packed, and the weights come from the left.
+                let outputs = weight.len() / inputs;
+                let panels = Panels::pack(Matrix::rows(left, inputs).transposed(), inputs, rows);
+                let mut turned = vec![T::zero(); outputs * rows];
+                add_product(Matrix::rows(weight, inputs), outputs, &panels, &mut turned, rows);
+                // In runs of outputs: rows of sums may lie where caches keep only few of them.
+                for (part, turned) in turned.chunks(RUN * rows).enumerate() {
+                    for row in 0..rows {
+                        let sums = &mut sums[row * step + part * RUN..];
+                        for (sum, turned) in sums.iter_mut().zip(turned.chunks_exact(rows)) {
+                            *sum = *sum + turned[row];
+                        }
+                    }
+                }
+            }
         }
     }
 }
 
 /// How many rows one thread should work on at least, where each has so many multiplications.
 fn grain(multiplications: usize) -> usize {
-    (4 * par::GRAIN / multiplications.max(1)).max(ROWS)
+    (WORK / multiplications.max(1)).max(ROWS)
 }
 
 /// All steps of a layer; with `keep` also what its gradient reads.
@@ -222,17 +245,24 @@ pub fn forward<T: Gated>(
         Shared::new(&mut outputs.cells),
         Shared::new(&mut outputs.gates),
     );
-    // The sums are formed where the gates, or the states, will be.
-    let (target, step) = if gated { (&gates, 4 * hidden) } else { (&out, hidden) };
-    par::for_ranges(total, grain(width * inputs.features), |places| {
-        // SAFETY: the places are cut into disjoint ranges.
-        let sums = unsafe { target.rows(places.clone(), step) };
+    // The sums are formed where the gates, or the states, will be: the input's first. Where a step
+    // has many rows that is done step by step, as long as they are in the cache; few rows would
+    // leave arithmetic units idle, so that those of all steps are taken together.
+    let (target, stride) = if gated { (&gates, 4 * hidden) } else { (&out, hidden) };
+    let start = |sums: &mut [T], places: Range<usize>| {
         if let Some(bias) = &bias {
-            sums.chunks_exact_mut(step).for_each(|sums| sums[..width].copy_from_slice(bias));
+            sums.chunks_exact_mut(stride).for_each(|sums| sums[..width].copy_from_slice(bias));
         }
         let x = &inputs.x[places.start * inputs.features..places.end * inputs.features];
-        of_x.add(x, places.len(), sums, step);
-    });
+        of_x.add(x, places.len(), sums, stride);
+    };
+    let by_step = rows >= MANY;
+    if !by_step {
+        par::for_ranges(total, grain(width * inputs.features), |places| {
+            // SAFETY: the places are cut into disjoint ranges.
+            start(unsafe { target.rows(places.clone(), stride) }, places);
+        });
+    }
     par::for_ranges(rows, grain(steps.sizes.len() * width * hidden), |rows| {
         // SAFETY: sequences are cut into disjoint ranges, and every row belongs to one sequence.
         let (h, c) = unsafe {
@@ -247,6 +277,10 @@ pub fn forward<T: Gated>(
                 continue;
             }
             let h = &mut h[..active * hidden];
+            if by_step {
+                // SAFETY: as above.
+                start(unsafe { target.rows(places.clone(), stride) }, places.clone());
+            }
             // SAFETY: as above.
             let out = unsafe { out.rows(places.clone(), hidden) };
             let sums: &mut [T] = match cell {
@@ -333,7 +367,7 @@ pub fn backward<T: Gated>(cell: Cell, steps: &Steps, kept: Kept<'_, T>) -> Gradi
     if total * hidden == 0 {
         return gradients;
     }
-    let panels = if total > FEW {
+    let panels = if steps.sizes.len() > STEPS {
         Panels::pack(Matrix::rows(kept.weight_h, hidden), width, hidden)
     } else {
         Panels::borrow(kept.weight_h, hidden, width, hidden)
@@ -507,10 +541,10 @@ mod tests {
         states
     }
 
-    /// Sequences of several lengths, all of one length, one alone, and so few rows that weights are
-    /// not packed.
+    /// Sequences of several lengths, all of one length, one alone, few rows, and not many.
     fn cases() -> impl Iterator<Item = (Cell, Steps)> {
-        let sizes: [&[usize]; 4] = [&[7, 7, 4, 2, 1, 1], &[5, 5, 5, 5], &[1; 12], &[2, 2, 1]];
+        let sizes: [&[usize]; 6] =
+            [&[40, 40, 23, 2, 1, 1], &[5; 14], &[1; 70], &[2, 2, 1], &[19, 6, 6], &[9, 4]];
         sizes.into_iter().flat_map(|sizes| {
             CELLS.into_iter().flat_map(move |cell| {
                 [false, true].map(|reverse| (cell, Steps::new(sizes, reverse)))
