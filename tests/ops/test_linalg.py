@@ -634,6 +634,112 @@ def test_numbers_that_are_none(value: float) -> None:
     assert not np.isfinite(to_numpy(linalg.det(x)))
 
 
+# How far the elements are from one, as powers of two, within what each dtype holds.
+SCALES = {"float32": (120, 68, -71, -115), "float64": (1015, 516, -519, -1000)}
+
+
+def _times(x: Any, exponent: int) -> Any:
+    """``x * 2**exponent``, also where that factor is no number of the dtype."""
+    if x.dtype.kind == "c":
+        return np.ldexp(x.real, exponent) + 1j * np.ldexp(x.imag, exponent)
+    return np.ldexp(x, exponent)
+
+
+class Far:
+    """A matrix near one and the same many powers of two away, to compare what comes of both."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: str, exponent: int) -> None:
+        self.dtype, self.exponent = dtype, exponent
+        wide = "complex128" if "complex" in dtype else "float64"
+        near = (_random(shape, wide) / 16).astype(dtype)
+        self.near, self.far = pb.tensor(near), pb.tensor(_times(near, exponent).astype(dtype))
+
+    def back(self, result: pb.Tensor, power: int = 1) -> pb.Tensor:
+        """A result that is proportional to a power of the matrix, as of the one near one."""
+        wide = pb.complex128 if result.is_complex() else pb.float64
+        return pb.tensor(_times(to_numpy(result.to(wide)), -power * self.exponent))
+
+    def same(self, found: pb.Tensor, near: pb.Tensor) -> None:
+        wide = found.to(pb.complex128 if found.is_complex() else pb.float64)
+        _close(wide, to_numpy(near.to(wide.dtype)), self.dtype, 4000)
+
+
+def _far(*shapes: tuple[int, int]) -> Any:
+    cases = [
+        Far(shape, dtype, exponent)
+        for shape, dtype in itertools.product(shapes, DTYPES)
+        for exponent in SCALES["float32" if dtype in ("float32", "complex64") else "float64"]
+    ]
+    names = [f"{case.dtype}-{list(case.near.shape)}-{case.exponent}" for case in cases]
+    return pytest.mark.parametrize("case", cases, ids=names)
+
+
+@_far((4, 4), (30, 30), (7, 3), (3, 7))
+def test_factors_of_matrices_far_from_one(case: Far) -> None:
+    near, far, back, same = case.near, case.far, case.back, case.same
+    same(back(linalg.svdvals(far)), linalg.svdvals(near))
+    u, s, vh = linalg.svd(far, full_matrices=False)
+    wide = pb.complex128 if far.is_complex() else pb.float64
+    same((u.to(wide) * back(s)) @ vh.to(wide), near)
+    q, r = linalg.qr(far)
+    _unitary(q, case.dtype)
+    same(q.to(wide) @ back(r), near)
+    p, lower, upper = linalg.lu(far)
+    same(p.to(wide) @ lower.to(wide) @ back(upper), near)
+    same(back(linalg.pinv(far), -1), linalg.pinv(near))
+    same(linalg.cond(far), linalg.cond(near))
+    assert linalg.matrix_rank(far).item() == min(far.shape)
+    found, expected = (linalg.lstsq(x, x, driver="gelsd") for x in (far, near))
+    same(found.solution, expected.solution)
+    same(back(found.singular_values), expected.singular_values)
+    b = near[:, :2]
+    same(back(linalg.lstsq(far, b).solution, -1), linalg.lstsq(near, b).solution)
+
+
+@_far((4, 4), (30, 30))
+def test_square_matrices_far_from_one(case: Far) -> None:
+    near, far, back, same = case.near, case.far, case.back, case.same
+    hermitian, far_hermitian = near + near.mH, far + far.mH
+    same(back(linalg.eigvalsh(far_hermitian)), linalg.eigvalsh(hermitian))
+    w, v = linalg.eigh(far_hermitian)
+    wide = pb.complex128 if far.is_complex() else pb.float64
+    v = v.to(wide)
+    same((v * back(w)) @ v.mH, hermitian)
+    w, v = linalg.eig(far)
+    v = v.to(pb.complex128)
+    same(near.to(v.dtype) @ v, v * back(w))
+    same(back(linalg.inv(far), -1), linalg.inv(near))
+    same(linalg.solve(far, far), pb.eye(len(far)))
+    # Solutions by large triangles of random numbers are too large themselves.
+    corners = (x[:4, :4] for x in (far, near))
+    same(*(linalg.solve_triangular(x, x[:, :1], upper=True) for x in corners))
+    found, expected = linalg.slogdet(far), linalg.slogdet(near)
+    same(found.sign, expected.sign)
+    same(found.logabsdet - len(far) * case.exponent * np.log(2), expected.logabsdet)
+    factors, pivots = linalg.ldl_factor(far_hermitian, hermitian=True)
+    same(linalg.ldl_solve(factors, pivots, far_hermitian, hermitian=True), pb.eye(len(far)))
+
+
+def test_what_no_number_holds_is_infinite() -> None:
+    largest = np.finfo(np.float32).max
+    x = pb.full((2, 2), float(largest))
+    assert linalg.svdvals(x)[0].item() == np.inf
+    assert linalg.matrix_rank(x).item() == 1
+    assert linalg.cond(x).item() > 1e6
+    _close(linalg.pinv(x) * 2**120, np.full((2, 2), 2.0**120 / largest / 4), "float32")
+
+
+def test_elements_of_very_different_sizes() -> None:
+    """Small ones are not lost beside large ones where a result depends on them."""
+    x = pb.tensor(np.diag([1e200, 1e-200]))
+    assert linalg.det(x).item() == pytest.approx(1)
+    assert linalg.inv(x).diagonal().tolist() == pytest.approx([1e-200, 1e200])
+    assert linalg.solve(x, x).tolist() == np.eye(2).tolist()
+    assert linalg.qr(x).R.diagonal().abs().tolist() == pytest.approx([1e200, 1e-200])
+    z = x.to(pb.complex128)
+    assert linalg.solve(z, z).tolist() == np.eye(2).tolist()
+
+
 def test_results_have_names_and_go_where_they_are_sent() -> None:
     x = pb.tensor(_positive((3, 3)))
     for name, fields in {

@@ -6,6 +6,7 @@ use num_traits::{Float, Zero};
 
 use super::LinalgElement;
 use super::batch::{Matrices, Out, each_alone, transpose};
+use super::scale::Scale;
 use crate::{Error, Result, Strided};
 
 /// Eigenvalues, ascending, `(*batch, n)`, and orthonormal eigenvectors as columns, `(*batch, n, n)`,
@@ -50,15 +51,18 @@ fn hermitian<T: LinalgElement>(
             for j in 0..n {
                 work[j * n + j] = T::from_re(work[j * n + j].re());
             }
-            let triangle = (0..n).flat_map(|j| &work[j * n + j..(j + 1) * n]);
-            if !triangle.into_iter().all(|value| value.finite()) {
+            let triangle = || (0..n).flat_map(|j| &work[j * n + j..(j + 1) * n]);
+            if !triangle().all(|value| value.finite()) {
                 return Err(not_finite("linalg.eigh", batch));
             }
+            let scale = Scale::of(triangle());
+            scale.apply(&mut work);
             let matrix = MatRef::from_column_major_slice(&work, n, n);
             let v_out = wanted.then(|| MatMut::from_column_major_slice_mut(&mut columns, n, n));
             if n > 0 && !T::eigh(matrix, &mut values, v_out) {
                 return Err(Error::NoConvergence { what: "linalg.eigh", batch });
             }
+            scale.undo(&mut values);
             for (w, value) in w.of(i).iter_mut().zip(&values) {
                 *w = value.re();
             }
@@ -108,10 +112,14 @@ fn general<T: LinalgElement>(
             if !work.iter().all(|value| value.finite()) {
                 return Err(not_finite("linalg.eig", batch));
             }
+            let scale = Scale::bring(&mut work);
             let matrix = MatRef::from_column_major_slice(&work, n, n);
             let v_out = wanted.then(|| MatMut::from_column_major_slice_mut(&mut columns, n, n));
             if n > 0 && !T::eig(matrix, w.of(i), v_out) {
                 return Err(Error::NoConvergence { what: "linalg.eig", batch });
+            }
+            for factor in scale.inverse().factors() {
+                w.of(i).iter_mut().for_each(|value| *value = value.scale(factor));
             }
             if wanted && n > 0 {
                 columns.chunks_exact_mut(n).for_each(normalise);
@@ -246,6 +254,26 @@ mod tests {
         assert_eq!(zero.0, [0.0; 3]);
         assert_orthonormal(&zero.1, 3, 3);
         assert_eq!(eigvals(matrix(&[0.0; 9], &[3, 3])).unwrap(), [Complex::new(0.0, 0.0); 3]);
+    }
+
+    #[test]
+    fn huge_and_tiny_numbers() {
+        for exponent in [1020, 600, -600, -1060] {
+            let scale = 2f64.powi(exponent / 2);
+            let data = [2.0, 1.0, 1.0, 2.0].map(|v: f64| v * scale * scale);
+            let back = |w: f64| w / scale / scale;
+            let (w, v) = eigh(matrix(&data, &[2, 2]), true).unwrap();
+            assert_close(&w.into_iter().map(back).collect::<Vec<_>>(), &[1.0, 3.0]);
+            assert_orthonormal(&v, 2, 2);
+            let (w, v) = eig(matrix(&data, &[2, 2])).unwrap();
+            let mut w: Vec<f64> = w.iter().map(|w| back(w.re)).collect();
+            w.sort_by(f64::total_cmp);
+            assert_close(&w, &[1.0, 3.0]);
+            assert!(v.iter().all(|v| (v.norm() - 0.5f64.sqrt()).abs() < 1e-15));
+        }
+        // What is not read may be anything.
+        let data = [1e300, f64::INFINITY, 0.0, 2e300];
+        assert_eq!(eigvalsh(matrix(&data, &[2, 2]), true), Ok(vec![1e300, 2e300]));
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub trait LinalgElement:
     fn modulus_squared(self) -> Self::Real;
     /// The product with a real number.
     fn scaled(self, by: Self::Real) -> Self;
+    /// The quotient, which overflows and vanishes only where no number holds it.
+    fn over(self, by: Self) -> Self;
     /// `exp(self)`.
     fn exponential(self) -> Self;
 
@@ -83,6 +85,10 @@ macro_rules! elements {
             fn scaled(self, by: $real) -> Self {
                 self * by
             }
+            #[inline(always)]
+            fn over(self, by: Self) -> Self {
+                self / by
+            }
             fn exponential(self) -> Self {
                 self.exp()
             }
@@ -118,6 +124,21 @@ macro_rules! elements {
             #[inline(always)]
             fn scaled(self, by: $real) -> Self {
                 Complex::new(self.re * by, self.im * by)
+            }
+            // The operator divides by the sum of squares; this is Smith's way.
+            #[inline]
+            fn over(self, by: Self) -> Self {
+                if by.re.abs() >= by.im.abs() {
+                    let ratio = if by.im == 0.0 { 0.0 } else { by.im / by.re };
+                    let size = by.re + by.im * ratio;
+                    let (re, im) = (self.re + self.im * ratio, self.im - self.re * ratio);
+                    Complex::new(re / size, im / size)
+                } else {
+                    let ratio = by.re / by.im;
+                    let size = by.re * ratio + by.im;
+                    let (re, im) = (self.re * ratio + self.im, self.im * ratio - self.re);
+                    Complex::new(re / size, im / size)
+                }
             }
             fn exponential(self) -> Self {
                 self.exp()

@@ -4,6 +4,7 @@ use num_traits::{Float, NumCast, Zero};
 
 use super::LinalgElement;
 use super::batch::{Matrices, Out, each_alone};
+use super::scale::Scale;
 use crate::Strided;
 
 /// What [`ldl_factor`] gives, as LAPACK packs it.
@@ -36,7 +37,18 @@ pub fn ldl_factor<T: LinalgElement>(a: Strided<T>, hermitian: bool) -> LdlFactor
                 for row in 0..n {
                     data[row * n + row + 1..(row + 1) * n].fill(T::zero());
                 }
-                info.of(i)[0] = Square { data, n, hermitian }.factor(pivots.of(i)) as i32;
+                let scale = Scale::lift(data);
+                let pivots = pivots.of(i);
+                info.of(i)[0] = Square { data: &mut *data, n, hermitian }.factor(pivots) as i32;
+                let mut first = true;
+                for (at, &pivot) in pivots.iter().enumerate() {
+                    scale.undo(&mut data[at * n + at..][..1]);
+                    // The off-diagonal element of a block of two stands in its second row.
+                    if pivot < 0 && !first {
+                        scale.undo(&mut data[at * n + at - 1..][..1]);
+                    }
+                    first = pivot > 0 || !first;
+                }
             }
             Ok(())
         });
@@ -168,7 +180,7 @@ impl<T: LinalgElement> Square<'_, T> {
     }
 
     fn eliminate_one(&mut self, k: usize) {
-        let reciprocal = T::one() / self.at(k, k);
+        let reciprocal = T::one().over(self.at(k, k));
         for j in k + 1..self.n {
             let factor = self.turned(self.at(j, k)) * reciprocal;
             for i in j..self.n {
@@ -187,9 +199,9 @@ impl<T: LinalgElement> Square<'_, T> {
         // The block is scaled by its off-diagonal element, so that its inverse cannot overflow.
         let off = self.at(k + 1, k);
         let scale = if self.hermitian { T::from_re(off.modulus()) } else { off };
-        let phase = off / scale;
-        let (first, second) = (self.at(k + 1, k + 1) / scale, self.at(k, k) / scale);
-        let factor = T::one() / (first * second - T::one()) / scale;
+        let phase = off.over(scale);
+        let (first, second) = (self.at(k + 1, k + 1).over(scale), self.at(k, k).over(scale));
+        let factor = T::one().over(first * second - T::one()).over(scale);
         for j in k + 2..self.n {
             let (a, b) = (self.at(j, k), self.at(j, k + 1));
             let one = factor * (first * a - phase * b);
@@ -283,17 +295,17 @@ impl<T: LinalgElement> System<'_, T> {
     fn divide(&self, x: &mut [T], k: usize, at: usize, step: usize) {
         let first = self.at(at, at);
         if step == 1 {
-            x[at * k..][..k].iter_mut().for_each(|value| *value /= first);
+            x[at * k..][..k].iter_mut().for_each(|value| *value = value.over(first));
             return;
         }
         let off = self.at(at + 1, at);
         let other = turned(off, self.hermitian);
-        let (first, second) = (first / other, self.at(at + 1, at + 1) / off);
+        let (first, second) = (first.over(other), self.at(at + 1, at + 1).over(off));
         let scale = first * second - T::one();
         for column in 0..k {
-            let (a, b) = (x[at * k + column] / other, x[(at + 1) * k + column] / off);
-            x[at * k + column] = (second * a - b) / scale;
-            x[(at + 1) * k + column] = (first * b - a) / scale;
+            let (a, b) = (x[at * k + column].over(other), x[(at + 1) * k + column].over(off));
+            x[at * k + column] = (second * a - b).over(scale);
+            x[(at + 1) * k + column] = (first * b - a).over(scale);
         }
     }
 }
@@ -349,6 +361,24 @@ mod tests {
             solves::<f64>(n, false);
             solves::<Complex<f64>>(n, false);
             solves::<Complex<f64>>(n, true);
+        }
+    }
+
+    #[test]
+    fn huge_and_tiny_numbers() {
+        type C = Complex<f32>;
+        let n = 9;
+        let half = noise::<C>(n * n);
+        let data = fill(n, n, |i, j| half[i * n + j] + half[j * n + i].conj());
+        // Blocks of both sizes.
+        let data = fill(n, n, |i, j| if i == j && i % 3 > 0 { C::zero() } else { data[i * n + j] });
+        for exponent in [110, 70, -70, -110] {
+            let scaled: Vec<C> = data.iter().map(|v| v * 2f32.powi(exponent)).collect();
+            let scaled = matrix(&scaled, &[9, 9]);
+            let factors = ldl_factor(scaled, true);
+            assert!(factors.pivots.iter().any(|&pivot| pivot < 0));
+            let x = ldl_solve(matrix(&factors.ld, &[9, 9]), &factors.pivots, scaled, true);
+            assert_close(&x, &eye(n));
         }
     }
 

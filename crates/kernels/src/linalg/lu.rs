@@ -6,6 +6,7 @@ use num_traits::{Float, Zero};
 use super::LinalgElement;
 use super::batch::{Matrices, Out, each, transpose};
 use super::engine::Triangle;
+use super::scale::Scale;
 use crate::Strided;
 
 /// Panels of at most this many columns are factored column by column.
@@ -36,7 +37,11 @@ pub fn lu_factor<T: LinalgElement>(a: Strided<T>) -> LuFactors<T> {
         let mut work = vec![T::zero(); m * n];
         for (i, matrix) in range.enumerate() {
             a.copy_cols(matrix, &mut work);
+            let scale = Scale::lift(&mut work);
             factor(&mut work, m, m, n, pivots.of(i), par);
+            for (j, column) in work.chunks_exact_mut(m.max(1)).enumerate() {
+                scale.undo(&mut column[..m.min(j + 1)]);
+            }
             transpose(&work, n, m, lu.of(i));
         }
         Ok(())
@@ -55,9 +60,12 @@ pub fn lu_factor<T: LinalgElement>(a: Strided<T>) -> LuFactors<T> {
 pub fn det<T: LinalgElement>(a: Strided<T>) -> Vec<T> {
     let mut det = vec![T::zero(); Matrices::new(a).count];
     let out = Out::new(&mut det, 1);
-    diagonals(a, out, |out, i, diagonal, sign| {
+    diagonals(a, out, |out, i, diagonal, sign, scale| {
         let start = if sign < 0 { -T::one() } else { T::one() };
-        out.of(i)[0] = diagonal.fold(start, |product, value| product * value);
+        let (product, count) =
+            diagonal.fold((start, 0), |(product, count), value| (product * value, count + 1));
+        out.of(i)[0] = product;
+        scale.power(count).undo(out.of(i));
     });
     det
 }
@@ -69,13 +77,14 @@ pub fn slogdet<T: LinalgElement>(a: Strided<T>) -> (Vec<T>, Vec<T::Real>) {
     let mut signs = vec![T::zero(); count];
     let mut logs = vec![T::Real::zero(); count];
     let outputs = (Out::new(&mut signs, 1), Out::new(&mut logs, 1));
-    diagonals(a, outputs, |(signs, logs), i, diagonal, sign| {
+    diagonals(a, outputs, |(signs, logs), i, diagonal, sign, scale| {
         let start = if sign < 0 { -T::one() } else { T::one() };
         let (mut sign, mut log) = (start, T::Real::zero());
+        let unit = scale.ln::<T::Real>();
         for value in diagonal {
             let modulus = value.modulus();
             sign *= if modulus.is_zero() { T::zero() } else { value.scaled(modulus.recip()) };
-            log += modulus.ln();
+            log += modulus.ln() - unit;
         }
         if sign.is_zero() {
             log = T::Real::neg_infinity();
@@ -86,11 +95,12 @@ pub fn slogdet<T: LinalgElement>(a: Strided<T>) -> (Vec<T>, Vec<T::Real>) {
     (signs, logs)
 }
 
-/// Factors every square matrix and hands out the diagonal of U and the sign of the permutation.
+/// Factors every square matrix and hands out the diagonal of U, the sign of the permutation and the
+/// scale of that diagonal.
 fn diagonals<T: LinalgElement, O: super::batch::Cut>(
     a: Strided<T>,
     outputs: O,
-    take: impl Fn(&mut O, usize, &mut dyn Iterator<Item = T>, i8) + Sync,
+    take: impl Fn(&mut O, usize, &mut dyn Iterator<Item = T>, i8, Scale) + Sync,
 ) {
     let a = Matrices::new(a);
     let n = a.rows;
@@ -99,9 +109,10 @@ fn diagonals<T: LinalgElement, O: super::batch::Cut>(
         let mut pivots = vec![0; n];
         for (i, matrix) in range.enumerate() {
             a.copy_cols(matrix, &mut work);
+            let scale = Scale::lift(&mut work);
             factor(&mut work, n, n, n, &mut pivots, par);
             let sign = sign_of(&pivots);
-            take(&mut outputs, i, &mut (0..n).map(|j| work[j * n + j]), sign);
+            take(&mut outputs, i, &mut (0..n).map(|j| work[j * n + j]), sign, scale);
         }
         Ok(())
     });
@@ -183,10 +194,10 @@ fn factor_panel<T: LinalgElement>(
         let (pivot, column) = column.split_first_mut().expect("j < m");
         // The reciprocal of a tiny pivot would overflow.
         if largest >= T::Real::min_positive_value() {
-            let reciprocal = T::one() / *pivot;
+            let reciprocal = T::one().over(*pivot);
             column.iter_mut().for_each(|value| *value *= reciprocal);
         } else {
-            column.iter_mut().for_each(|value| *value /= *pivot);
+            column.iter_mut().for_each(|value| *value = value.over(*pivot));
         }
         for other in tail.chunks_mut(stride).take(n - j - 1) {
             let (factor, other) = other[j..m].split_first_mut().expect("j < m");
@@ -206,7 +217,8 @@ fn swap_rows<T: LinalgElement>(a: &mut [T], stride: usize, n: usize, pivots: &[i
     }
 }
 
-/// Factors a square matrix in place, or gives the first zero on the diagonal of U, from one.
+/// Factors a square matrix in place, or gives the first zero on the diagonal of U, from one. Numbers
+/// should be near one.
 pub(super) fn factor_regular<T: LinalgElement>(
     a: &mut [T],
     n: usize,
@@ -308,6 +320,32 @@ mod tests {
         assert_eq!(det(matrix(&data, &[2, 2])), [Complex::new(-2.0, 0.0)]);
         let (sign, log) = slogdet(matrix(&data, &[2, 2]));
         assert_eq!((sign[0], log[0]), (Complex::new(-1.0, 0.0), 2f64.ln()));
+    }
+
+    #[test]
+    fn huge_and_tiny_numbers() {
+        type C = Complex<f32>;
+        let data = noise::<C>(20 * 20);
+        let want = lu_factor(matrix(&data, &[20, 20]));
+        let (sign, log) = slogdet(matrix(&data, &[20, 20]));
+        for exponent in [120, 70, -70, -120] {
+            let by = |v: &[C], exponent| v.iter().map(|v| v.scaled(2f32.powi(exponent))).collect();
+            let scaled: Vec<C> = by(&data, exponent);
+            let found = lu_factor(matrix(&scaled, &[20, 20]));
+            assert_eq!(found.pivots, want.pivots);
+            let upper =
+                |lu: &[C]| fill(20, 20, |i, j| if i <= j { lu[i * 20 + j] } else { C::zero() });
+            let lower =
+                |lu: &[C]| fill(20, 20, |i, j| if i > j { lu[i * 20 + j] } else { C::zero() });
+            assert_close(&by(&upper(&found.lu), -exponent), &upper(&want.lu));
+            assert_close(&lower(&found.lu), &lower(&want.lu));
+            let (signs, logs) = slogdet(matrix(&scaled, &[20, 20]));
+            assert_close(&signs, &sign);
+            assert_close(&logs, &[log[0] + 20.0 * exponent as f32 * 2f32.ln()]);
+        }
+        assert_eq!(det(matrix(&[1e200, 0.0, 0.0, 1e-200], &[2, 2])), [1.0]);
+        assert_eq!(det(matrix(&[1e200, 0.0, 0.0, 1e200], &[2, 2])), [f64::INFINITY]);
+        assert_eq!(det(matrix(&[1e-200, 0.0, 0.0, -1e-200], &[2, 2])), [0.0]);
     }
 
     #[test]

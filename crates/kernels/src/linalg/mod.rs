@@ -4,7 +4,8 @@
 //! Matrices are factored one by one, on several threads where there are many of them; where they
 //! are few and large, products and the factorisations made of products use several threads inside.
 //! Functions of several matrices expect equal batch dimensions. Signs and phases follow LAPACK
-//! wherever a decomposition leaves them open and LAPACK defines them.
+//! wherever a decomposition leaves them open and LAPACK defines them. Numbers far from one are scaled
+//! before and after, so that only results that no number holds overflow or vanish.
 
 mod batch;
 mod cholesky;
@@ -17,6 +18,7 @@ mod lstsq;
 mod lu;
 mod matrix_exp;
 mod qr;
+mod scale;
 mod solve;
 mod svd;
 

@@ -8,6 +8,7 @@ use num_traits::{Float, One, Zero};
 
 use super::LinalgElement;
 use super::batch::{Matrices, Out, each, transpose};
+use super::scale::Scale;
 use crate::{Result, Strided};
 
 /// How many reflections make a block.
@@ -33,6 +34,7 @@ pub fn qr<T: LinalgElement>(a: Strided<T>, complete: bool) -> (Vec<T>, Vec<T>) {
             let mut taus = vec![T::zero(); size];
             for (i, batch) in range.enumerate() {
                 a.copy_cols(batch, &mut work);
+                let scale = Scale::lift(&mut work);
                 factor(&mut work, m, n, &mut taus, par);
                 let r = r.of(i);
                 for row in 0..size {
@@ -40,6 +42,7 @@ pub fn qr<T: LinalgElement>(a: Strided<T>, complete: bool) -> (Vec<T>, Vec<T>) {
                         r[row * n + col] = work[col * m + row];
                     }
                 }
+                scale.undo(r);
                 generate(&work, m, &taus, &mut columns, inner, par);
                 transpose(&columns, inner, m, q.of(i));
             }
@@ -63,7 +66,11 @@ pub fn geqrf<T: LinalgElement>(a: Strided<T>) -> (Vec<T>, Vec<T>) {
         let mut work = vec![T::zero(); m * n];
         for (i, batch) in range.enumerate() {
             a.copy_cols(batch, &mut work);
+            let scale = Scale::lift(&mut work);
             factor(&mut work, m, n, taus.of(i), par);
+            for (j, column) in work.chunks_exact_mut(m.max(1)).enumerate() {
+                scale.undo(&mut column[..m.min(j + 1)]);
+            }
             transpose(&work, n, m, packed.of(i));
         }
         Ok(())
@@ -172,7 +179,7 @@ fn reflect<T: LinalgElement>(x: &mut [T]) -> T {
     }
     let beta = -alpha.modulus().hypot(norm).copysign(alpha.re());
     let tau = T::from_parts((beta - alpha.re()) / beta, -alpha.im() / beta);
-    let scale = T::one() / (*alpha - T::from_re(beta));
+    let scale = T::one().over(*alpha - T::from_re(beta));
     tail.iter_mut().for_each(|value| *value *= scale);
     *alpha = T::from_re(beta);
     tau
@@ -357,6 +364,23 @@ mod tests {
             let (_, r) = qr(matrix(&[3.0 * scale, 4.0 * scale], &[2, 1]), false);
             assert!((r[0] / scale + 5.0).abs() < 1e-12);
         }
+        type C = Complex<f32>;
+        let by = |v: &[C], exponent| v.iter().map(|v| v * 2f32.powi(exponent)).collect::<Vec<C>>();
+        let data = noise::<C>(12);
+        let (q, r) = qr(matrix(&data, &[4, 3]), false);
+        for exponent in [120, 70, -70, -120] {
+            let scaled = by(&data, exponent);
+            let scaled = matrix(&scaled, &[4, 3]);
+            let (scaled_q, scaled_r) = qr(scaled, false);
+            assert_close(&scaled_q, &q);
+            assert_close(&by(&scaled_r, -exponent), &r);
+            let (packed, taus) = geqrf(scaled);
+            assert_close(&by(&packed[..3], -exponent), &r[..3]);
+            let vectors = householder_product(matrix(&packed, &[4, 3]), matrix(&taus, &[3]));
+            assert_close(&vectors, &q);
+        }
+        // The smallest number there is.
+        assert_eq!(qr(matrix(&[0.0, 5e-324], &[2, 1]), false).1, [-5e-324]);
     }
 
     #[test]

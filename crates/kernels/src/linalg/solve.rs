@@ -6,6 +6,7 @@ use super::LinalgElement;
 use super::batch::{Matrices, Out, each};
 use super::engine::Triangle;
 use super::lu::{factor_regular, solve_factored};
+use super::scale::Scale;
 use crate::{Error, Result, Strided};
 
 /// Systems of at most this many unknowns are solved by plain loops.
@@ -21,6 +22,7 @@ pub fn inv<T: LinalgElement>(a: Strided<T>) -> Result<Vec<T>> {
         let mut pivots = vec![0; n];
         for (i, batch) in range.enumerate() {
             a.copy_cols(batch, &mut work);
+            let scale = Scale::lift(&mut work);
             factor_regular(&mut work, n, &mut pivots, par)
                 .map_err(|pivot| Error::Singular { batch, pivot })?;
             let out = out.of(i);
@@ -28,6 +30,7 @@ pub fn inv<T: LinalgElement>(a: Strided<T>) -> Result<Vec<T>> {
                 out[j * n + j] = T::one();
             }
             solve_factored(&work, n, &pivots, out, n, par);
+            scale.apply(out);
         }
         Ok(())
     })?;
@@ -44,11 +47,14 @@ pub fn solve<T: LinalgElement>(a: Strided<T>, b: Strided<T>) -> Result<Vec<T>> {
         let mut pivots = vec![0; n];
         for (i, batch) in range.enumerate() {
             a.copy_cols(batch, &mut work);
+            let scale = Scale::lift(&mut work);
             factor_regular(&mut work, n, &mut pivots, par)
                 .map_err(|pivot| Error::Singular { batch, pivot })?;
             let out = out.of(i);
             b.copy_rows(batch, out);
+            let scale = Scale::lift(out).over(scale);
             solve_factored(&work, n, &pivots, out, k, par);
+            scale.undo(out);
         }
         Ok(())
     })?;
@@ -72,8 +78,18 @@ pub fn solve_triangular<T: LinalgElement>(
         let mut work = vec![T::zero(); n * n];
         for (i, batch) in range.enumerate() {
             a.copy_cols(batch, &mut work);
-            b.copy_rows(batch, out.of(i));
-            substitute(MatRef::from_column_major_slice(&work, n, n), kind, out.of(i), k, par);
+            let out = out.of(i);
+            b.copy_rows(batch, out);
+            // Ones on the diagonal leave no freedom, and what is not read says nothing.
+            let triangle = (0..n).flat_map(|j| {
+                let column = &work[j * n..][..n];
+                if upper { &column[..=j] } else { &column[j..] }
+            });
+            let scale = if unit { Scale::none() } else { Scale::up(triangle) };
+            scale.apply(&mut work);
+            let scale = Scale::lift(out).over(scale);
+            substitute(MatRef::from_column_major_slice(&work, n, n), kind, out, k, par);
+            scale.undo(out);
         }
         Ok(())
     });
@@ -110,7 +126,7 @@ pub(super) fn substitute<T: LinalgElement>(
         }
         if !kind.unit {
             let diagonal = a[(i, i)];
-            row.iter_mut().for_each(|value| *value /= diagonal);
+            row.iter_mut().for_each(|value| *value = value.over(diagonal));
         }
     }
 }
@@ -156,6 +172,25 @@ mod tests {
         assert_close(&inv(matrix(&data, &[2, 2])).unwrap(), &[0.6, -0.7, -0.2, 0.4]);
         let t = Strided { data: &data, shape: &[2, 2], strides: &[1, 2], offset: 0 };
         assert_close(&inv(t).unwrap(), &[0.6, -0.2, -0.7, 0.4]);
+    }
+
+    #[test]
+    fn huge_and_tiny_numbers() {
+        type C = Complex<f64>;
+        let (data, b) = (noise::<C>(400), noise::<C>(20));
+        let (square, column) = ([20, 20], [20, 1]);
+        let by = |v: &[C], exponent| v.iter().map(|v| v * 2f64.powi(exponent)).collect::<Vec<C>>();
+        let inverse = inv(matrix(&data, &square)).unwrap();
+        let plain = solve(matrix(&data, &square), matrix(&b, &column)).unwrap();
+        let triangle = |a, b| solve_triangular(a, b, false, false);
+        let by_triangle = triangle(matrix(&data, &square), matrix(&b, &column));
+        for exponent in [1000, 600, -600, -1000] {
+            let (huge, right) = (by(&data, exponent), by(&b, exponent));
+            let (huge, right) = (matrix(huge.leak(), &square), matrix(right.leak(), &column));
+            assert_close(&by(&inv(huge).unwrap(), exponent), &inverse);
+            assert_close(&solve(huge, right).unwrap(), &plain);
+            assert_close(&triangle(huge, right), &by_triangle);
+        }
     }
 
     #[test]

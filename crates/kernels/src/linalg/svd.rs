@@ -5,6 +5,7 @@ use num_traits::Zero;
 
 use super::LinalgElement;
 use super::batch::{Matrices, Out, each_alone, transpose};
+use super::scale::Scale;
 use crate::{Error, Result, Strided};
 
 /// `a = U diag(S) Vh` of every matrix.
@@ -37,7 +38,7 @@ pub fn svd<T: LinalgElement>(a: Strided<T>, full: bool) -> Result<Svd<T>> {
         let mut columns = vec![T::zero(); m * left];
         for (i, batch) in range.enumerate() {
             let (s, vh) = (s.of(i), vh.of(i));
-            load(&a, batch, &mut work)?;
+            let scale = load("linalg.svd", &a, batch, &mut work)?;
             columns.fill(T::zero());
             if size == 0 {
                 (0..left).for_each(|j| columns[j * m + j] = T::one());
@@ -52,6 +53,7 @@ pub fn svd<T: LinalgElement>(a: Strided<T>, full: bool) -> Result<Svd<T>> {
                 // Columns of V one after the other are rows of its transpose.
                 vh.iter_mut().for_each(|value| *value = value.conjugate());
             }
+            scale.undo(&mut values);
             for (s, value) in s.iter_mut().zip(&values) {
                 *s = value.re();
             }
@@ -72,11 +74,12 @@ pub fn svdvals<T: LinalgElement>(a: Strided<T>) -> Result<Vec<T::Real>> {
         let mut work = vec![T::zero(); m * n];
         let mut values = vec![T::zero(); size];
         for (i, batch) in range.enumerate() {
-            load(&a, batch, &mut work)?;
+            let scale = load("linalg.svdvals", &a, batch, &mut work)?;
             let matrix = MatRef::from_column_major_slice(&work, m, n);
             if size > 0 && !T::svd(matrix, &mut values, None, None) {
                 return Err(Error::NoConvergence { what: "linalg.svdvals", batch });
             }
+            scale.undo(&mut values);
             for (s, value) in s.of(i).iter_mut().zip(&values) {
                 *s = value.re();
             }
@@ -86,18 +89,19 @@ pub fn svdvals<T: LinalgElement>(a: Strided<T>) -> Result<Vec<T::Real>> {
     Ok(s)
 }
 
-/// Copies one matrix, column after column; it must be finite.
+/// Copies one matrix, column after column, and brings it near one; it must be finite.
 pub(super) fn load<T: LinalgElement>(
+    op: &str,
     a: &Matrices<'_, T>,
     batch: usize,
     to: &mut [T],
-) -> Result<()> {
+) -> Result<Scale> {
     a.copy_cols(batch, to);
     if to.iter().all(|value| value.finite()) {
-        return Ok(());
+        return Ok(Scale::bring(to));
     }
     Err(Error::Value(format!(
-        "linalg.svd: (Batch element {batch}): The algorithm failed to converge because the input \
+        "{op}: (Batch element {batch}): The algorithm failed to converge because the input \
          matrix contained non-finite values."
     )))
 }
@@ -156,6 +160,26 @@ mod tests {
         let zero = svd(matrix(&[0.0; 6], &[2, 3]), true).unwrap();
         assert_orthonormal(&zero.u, 2, 2);
         assert_orthonormal(&zero.vh, 3, 3);
+    }
+
+    #[test]
+    fn huge_and_tiny_numbers() {
+        let data = noise::<f32>(24);
+        let want = svdvals(matrix(&data, &[6, 4])).unwrap();
+        for exponent in [125, 70, -70, -120] {
+            let scaled: Vec<f32> = data.iter().map(|v| v * 2f32.powi(exponent)).collect();
+            let back = |s: &[f32]| s.iter().map(|v| v * 2f32.powi(-exponent)).collect::<Vec<_>>();
+            let parts = svd(matrix(&scaled, &[6, 4]), false).unwrap();
+            assert_close(&back(&parts.s), &want);
+            assert_close(&back(&svdvals(matrix(&scaled, &[6, 4])).unwrap()), &want);
+            assert_orthonormal(&parts.u, 6, 4);
+            assert_orthonormal(&parts.vh, 4, 4);
+        }
+        // The smallest number there is, and a value that no number holds.
+        assert_eq!(svdvals(matrix(&[5e-324], &[1, 1])), Ok(vec![5e-324]));
+        assert_eq!(svdvals(matrix(&[f64::MAX; 2], &[1, 2])), Ok(vec![f64::INFINITY]));
+        let complex = Complex::new(0.0, f64::MAX);
+        assert_close(&svdvals(matrix(&[complex], &[1, 1])).unwrap(), &[f64::MAX]);
     }
 
     #[test]

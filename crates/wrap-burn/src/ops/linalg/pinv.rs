@@ -42,18 +42,11 @@ impl Primitive for PinvOp {
         if crate::shape::numel(&out[0].shape) == 0 {
             return single(crate::ops::create::zeros_host(&out[0])?);
         }
-        let (left, values, right) = if self.hermitian {
-            let (values, vectors) = a.eigh(true)?;
-            (vectors.clone(), values, adjoint(&vectors)?)
-        } else {
-            let (u, s, vh) = a.svd(false)?;
-            (adjoint(&vh)?, s, adjoint(&u)?)
-        };
-        let size = values.unary(Unary::Abs)?;
-        let counts = size.gt(&threshold(&size, &atol, &rtol)?)?;
-        let zero = Tensor::full(&[], 0.0, values.dtype(), values.device())?;
-        let inverse = counts.where_(&values.unary(Unary::Reciprocal)?, &zero)?;
-        single(left.mul(&inverse.unsqueeze(-2)?)?.matmul(&right)?.value())
+        if let Some(smaller) = smaller(&a)? {
+            let inverse = self.inverse(&smaller, &atol.mul_scalar(SMALLER)?, &rtol)?;
+            return single(inverse.mul_scalar(SMALLER)?.value());
+        }
+        single(self.inverse(&a, &atol, &rtol)?.value())
     }
 
     fn saves(&self, _needs: &[bool]) -> Saves {
@@ -63,6 +56,23 @@ impl Primitive for PinvOp {
     fn vjp(&self, ctx: &Vjp<'_>) -> Result<Grads> {
         let grad = pinv_slope(ctx.grad()?, &ctx.inputs[0], &ctx.outputs[0])?;
         Ok(smallvec![Some(grad), None, None])
+    }
+}
+
+impl PinvOp {
+    fn inverse(&self, a: &Tensor, atol: &Tensor, rtol: &Tensor) -> Result<Tensor> {
+        let (left, values, right) = if self.hermitian {
+            let (values, vectors) = a.eigh(true)?;
+            (vectors.clone(), values, adjoint(&vectors)?)
+        } else {
+            let (u, s, vh) = a.svd(false)?;
+            (adjoint(&vh)?, s, adjoint(&u)?)
+        };
+        let size = values.unary(Unary::Abs)?;
+        let counts = size.gt(&threshold(&size, atol, rtol)?)?;
+        let zero = Tensor::full(&[], 0.0, values.dtype(), values.device())?;
+        let inverse = counts.where_(&values.unary(Unary::Reciprocal)?, &zero)?;
+        left.mul(&inverse.unsqueeze(-2)?)?.matmul(&right)
     }
 }
 
@@ -85,6 +95,28 @@ pub(super) fn pinv_slope(g: &Tensor, a: &Tensor, p: &Tensor) -> Result<Tensor> {
     let kernel = gh.sub(&a.matmul(&k)?)?.matmul(p)?.matmul(&ph)?;
     let range = phk.matmul(p)?.matmul(a)?;
     plain.add(&kernel)?.sub(&range)
+}
+
+/// The power of two by which matrices are made [`smaller`].
+const SMALLER: f64 = 1.0 / (1u64 << 32) as f64;
+
+/// A multiple of matrices so large that no number may hold their singular values.
+fn smaller(a: &Tensor) -> Result<Option<Tensor>> {
+    let shape = a.shape();
+    let largest_number = match a.dtype().to_real() {
+        DType::F64 => f64::MAX,
+        _ => f64::from(f32::MAX),
+    };
+    // No singular value is larger than this many times the largest element.
+    let times: usize = shape.iter().rev().take(2).sum();
+    if a.numel() == 0 || !a.value().has_data() {
+        return Ok(None);
+    }
+    let largest = a.detach().unary(Unary::Abs)?.amax(None, false)?.item()?.to_f64();
+    if largest.is_nan() || largest <= largest_number / times as f64 {
+        return Ok(None);
+    }
+    a.mul_scalar(SMALLER).map(Some)
 }
 
 /// Up to where sizes count as zero, with a dimension of one in place of theirs.
@@ -151,8 +183,15 @@ impl Tensor {
     ) -> Result<Tensor> {
         let (m, n) = check_matrix("linalg.matrix_rank", &self.read())?;
         let a = self.detach();
-        let (atol, rtol) = tolerances(&a, atol, rtol)?;
+        let (mut atol, rtol) = tolerances(&a, atol, rtol)?;
         let shape = a.shape();
+        let a = match smaller(&a)? {
+            Some(smaller) => {
+                atol = atol.mul_scalar(SMALLER)?;
+                smaller
+            }
+            None => a,
+        };
         if m.min(n) == 0 {
             return Tensor::zeros(super::batch(&shape), a.device().narrow(DType::I64), a.device());
         }
@@ -172,7 +211,8 @@ impl Tensor {
                 if m.min(n) == 0 {
                     return Tensor::zeros(super::batch(&shape), dtype, self.device());
                 }
-                let values = self.svdvals()?;
+                // The condition does not depend on the matrices' size.
+                let values = smaller(self)?.as_ref().unwrap_or(self).svdvals()?;
                 let (largest, smallest) = (values.select(-1, 0)?, values.select(-1, -1)?);
                 if order > 0.0 { largest.div(&smallest) } else { smallest.div(&largest) }
             }
