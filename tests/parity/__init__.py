@@ -18,6 +18,7 @@ have to agree. The modules here run every entry of it that belongs to PyBurn's s
     worker.py       the process that runs the checks and may die doing so
     watch.py        the process that starts it, times it and starts it again
     tally.py        what is counted, and the table
+    dtype_sweep.py  every combination of dtypes: who promotes and refuses what; a command line
     opdb.py         the command line: `python -m tests.parity.opdb`
     test_opdb.py    the same for pytest
 """

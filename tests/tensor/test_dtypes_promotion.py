@@ -193,3 +193,87 @@ def test_arithmetic_of_bools():
     assert (~t).tolist() == [False]
     with pytest.raises((RuntimeError, NotImplementedError), match="logical_xor|not supported"):
         t - f
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda b, x: b - x,
+        lambda b, x: x - b,
+        lambda b, x: x - True,
+        lambda b, x: 1 - b,
+        lambda b, x: x.clone().sub_(b),
+        lambda b, x: pyburn.rsub(x, b),
+    ],
+)
+def test_bools_are_not_subtracted(call):
+    with pytest.raises(RuntimeError, match="bool tensor"):
+        call(pyburn.tensor([True, False]), pyburn.tensor([1, 2]))
+
+
+def test_functions_of_bools():
+    x = pyburn.tensor([True, False])
+    assert x.square().dtype == pyburn.int64
+    assert x.square().tolist() == [1, 0]
+    assert (x**True).tolist() == [True, False]
+    assert (x**False).tolist() == [True, True]
+    assert pyburn.clamp_min(x, pyburn.tensor([False, True])).tolist() == [True, True]
+    for name in ("abs", "neg", "floor", "abs_", "square_"):
+        with pytest.raises(RuntimeError, match="bool"):
+            getattr(x.clone(), name)()
+
+
+def test_what_complex_numbers_lack():
+    x = pyburn.tensor([3 + 4j])
+    assert x.sgn().tolist() == pytest.approx([0.6 + 0.8j])
+    for name in ("sign", "floor", "bitwise_not"):
+        with pytest.raises(RuntimeError, match="complex"):
+            getattr(pyburn, name)(x)
+    with pytest.raises(RuntimeError, match="real bounds"):
+        pyburn.linspace(1j, 2, 3, dtype=pyburn.float32)
+
+
+FILLS = [
+    lambda kind, number: pyburn.full((2,), number, dtype=kind)[0],
+    lambda kind, number: pyburn.zeros(2, dtype=kind).fill_(number)[1],
+    lambda kind, number: pyburn.full_like(pyburn.zeros(2, dtype=kind), number)[0],
+    lambda kind, number: pyburn.zeros(2, dtype=kind).new_full((1,), number)[0],
+    lambda kind, number: pyburn.zeros(1, dtype=kind).masked_fill(pyburn.tensor([True]), number)[0],
+    lambda kind, number: pyburn.zeros(2, dtype=kind).index_fill(0, pyburn.tensor([1]), number)[1],
+    lambda kind, number: pyburn.zeros(2, dtype=kind).scatter(0, pyburn.tensor([1]), number)[1],
+    lambda kind, number: pyburn.tensor([number], dtype=kind)[0],
+    lambda kind, number: _set(pyburn.zeros(2, dtype=kind), number)[1],
+]
+
+
+def _set(x, number):
+    x[1] = number
+    return x
+
+
+@pytest.mark.parametrize("fill", FILLS)
+def test_a_number_is_what_fills(fill):
+    """It does not wrap round on its way into a narrow dtype."""
+    for kind, number, expected in [
+        ("uint8", 255, 255),
+        ("uint8", -1, 255),
+        ("uint8", 2.9, 2),
+        ("int8", -128, -128),
+        ("int32", -(2**31), -(2**31)),
+        ("int64", 2**63 - 1, 2**63 - 1),
+        ("bool", 300, True),
+        ("float16", float("inf"), float("inf")),
+    ]:
+        assert fill(dtype(kind), number).item() == expected
+    refused = [("uint8", 256), ("uint8", -256), ("uint8", -0.5 - 1), ("int8", 128), ("int16", 1e6)]
+    refused += [("int32", float("nan")), ("int64", 2.0**63), ("float32", 1 + 1j), ("int32", 1j)]
+    for kind, number in refused:
+        with pytest.raises(RuntimeError, match="without overflow|complex Scalar"):
+            fill(dtype(kind), number)
+
+
+@pytest.mark.parametrize("fill", FILLS[:-2])
+def test_a_finite_number_does_not_become_infinite(fill):
+    for kind, number in [("float16", 1e5), ("float32", -1e39), ("complex64", 1e39j)]:
+        with pytest.raises(RuntimeError, match="without overflow"):
+            fill(dtype(kind), number)

@@ -1,6 +1,7 @@
 //! Elementwise operations with one operand.
 
 use num_complex::Complex;
+use num_traits::{One, Zero};
 use serde::{Deserialize, Serialize};
 
 use crate::complex_math::{self, Part};
@@ -18,8 +19,10 @@ pub enum Unary {
     Neg,
     /// The absolute value.
     Abs,
-    /// Minus one, zero or one; of a complex number, the one of size one in the same direction.
+    /// Minus one, zero or one.
     Sign,
+    /// The sign; of a complex number, the one of size one in the same direction.
+    Sgn,
     /// `x * x`.
     Square,
     /// `e^x`.
@@ -145,6 +148,7 @@ impl Unary {
             Unary::Neg
             | Unary::Abs
             | Unary::Sign
+            | Unary::Sgn
             | Unary::Square
             | Unary::Sqrt
             | Unary::Reciprocal
@@ -195,7 +199,7 @@ macro_rules! integer {
                 Some(match kind {
                     Unary::Neg => simd1(Self::wrapping_neg),
                     Unary::Abs => simd1($abs),
-                    Unary::Sign => simd1($sign),
+                    Unary::Sign | Unary::Sgn => simd1($sign),
                     Unary::Square => simd1(|x: Self| x.wrapping_mul(x)),
                     Unary::BitwiseNot => simd1(|x: Self| !x),
                     Unary::Floor | Unary::Ceil | Unary::Round | Unary::Trunc | Unary::Conj => {
@@ -229,7 +233,7 @@ macro_rules! float {
                 Some(match kind {
                     Unary::Neg => simd1(|x: Self| -x),
                     Unary::Abs => simd1(Self::abs),
-                    Unary::Sign => {
+                    Unary::Sign | Unary::Sgn => {
                         simd1(|x: Self| (x > 0.0) as u8 as Self - (x < 0.0) as u8 as Self)
                     }
                     Unary::Square => simd1(|x: Self| x * x),
@@ -363,6 +367,7 @@ where
                 simd1(|z: Self| Complex::new(z.re * z.re - z.im * z.im, z.re * z.im + z.im * z.re))
             }
             Unary::Exp => in_f64(m::exp),
+            Unary::Exp2 => in_f64(|z| m::exp(z.scale(std::f64::consts::LN_2))),
             Unary::Expm1 => in_f64(m::expm1),
             Unary::Log => in_f64(m::ln),
             Unary::Log2 => in_f64(m::log2),
@@ -384,7 +389,11 @@ where
             Unary::Acosh => in_f64(m::acosh),
             Unary::Atanh => in_f64(m::atanh),
             Unary::Sigmoid => in_f64(m::sigmoid),
-            Unary::Sign => in_f64(m::sign),
+            Unary::Sinc => in_f64(|z| {
+                let angle = z.scale(std::f64::consts::PI);
+                if z.is_zero() { Complex::one() } else { m::sin(angle) * m::reciprocal(angle) }
+            }),
+            Unary::Sgn => in_f64(m::sign),
             _ => return None,
         })
     }
@@ -442,7 +451,7 @@ mod tests {
     fn both_precisions_agree() {
         use Unary::*;
         let kinds = [
-            Neg, Abs, Sign, Square, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sqrt, Rsqrt,
+            Neg, Abs, Sign, Sgn, Square, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sqrt, Rsqrt,
             Reciprocal, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh,
             Sigmoid, LogSigmoid, Erf, Erfc, Erfinv, Erfcx, Lgamma, Digamma, Trigamma, Ndtr,
             LogNdtr, Ndtri, I0, I0e, I1, I1e, Sinc, Floor, Ceil, Round, Trunc, Frac, Relu, Gelu,
@@ -473,7 +482,7 @@ mod tests {
     fn complex_squares_and_signs() {
         let z = [Complex::new(3.0f32, 4.0), Complex::new(0.0, 0.0)];
         assert_eq!(apply(Unary::Square, &z)[0], Complex::new(-7.0, 24.0));
-        assert_eq!(apply(Unary::Sign, &z), [Complex::new(0.6, 0.8), z[1]]);
+        assert_eq!(apply(Unary::Sgn, &z), [Complex::new(0.6, 0.8), z[1]]);
         assert_eq!(apply(Unary::Conj, &z)[0], Complex::new(3.0, -4.0));
     }
 }

@@ -5,6 +5,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyString, PyTuple};
 use wrap_burn::ops::binary::Operand;
+use wrap_burn::ops::create::check_fill;
 pub(crate) use wrap_burn::py::scalar;
 use wrap_burn::{DType, Device, Scalar, Tensor, Value};
 
@@ -187,6 +188,30 @@ impl Numbers {
     }
 }
 
+impl Numbers {
+    /// Refuses numbers that a dtype does not hold: integers outside it, complex numbers where it is
+    /// real. Floats may become infinite, as in conversions.
+    fn check(&self, dtype: DType) -> wrap_burn::Result<()> {
+        let check = |number: Scalar| check_fill("tensor", number, dtype);
+        match self {
+            Numbers::Bool(_) => Ok(()),
+            Numbers::Int(data) if !dtype.is_differentiable() => {
+                [data.iter().min(), data.iter().max()]
+                    .into_iter()
+                    .flatten()
+                    .try_for_each(|&value| check(Scalar::Int(value)))
+            }
+            Numbers::Float(data) if !dtype.is_differentiable() => {
+                data.iter().try_for_each(|&value| check(Scalar::Float(value)))
+            }
+            Numbers::Complex(data) if !dtype.is_complex() => {
+                data.iter().try_for_each(|value| check(Scalar::Complex(value.re, value.im)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Reads nested lists, numbers, arrays and tensors into a fresh CPU value.
 pub(crate) fn value_from(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     value_as(object, None)
@@ -209,6 +234,9 @@ pub(crate) fn value_as(object: &Bound<'_, PyAny>, wanted: Option<DType>) -> PyRe
     measure(object, &mut shape, 0)?;
     let mut numbers = Numbers::Bool(Vec::new());
     collect(object, &shape, differentiable.is_some(), &mut numbers)?;
+    if let Some(dtype) = wanted {
+        numbers.check(dtype).map_err(to_py)?;
+    }
     let dims: wrap_burn::Dims = shape.into_iter().collect();
     let empty = dims.contains(&0);
     Ok(match numbers {

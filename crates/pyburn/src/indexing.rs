@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PyList, PySlice, PyTuple};
+use wrap_burn::ops::create::check_fill;
 use wrap_burn::ops::view::{Item, ViewOp};
 use wrap_burn::{DType, Tensor};
 
@@ -269,7 +270,10 @@ impl PyTensor {
         let parsed = parse(&self.0.read().shape, index)?;
         let (dtype, device) = (self.0.dtype(), self.0.device());
         let source = match args::scalar(value)? {
-            Some(scalar) => quick(|| Tensor::full(&[], scalar, dtype, device))?,
+            Some(scalar) => quick(|| {
+                check_fill("index_put", scalar, dtype)?;
+                Tensor::full(&[], scalar, dtype, device)
+            })?,
             None => match value.extract::<T>() {
                 Ok(T(tensor)) => tensor,
                 Err(_) => Tensor::from_value(args::value_as(value, Some(dtype))?),

@@ -61,10 +61,16 @@ def clamp_(
     return input.clamp_(min, max)
 
 
+def _check_bound(op: str, bound: object) -> None:
+    if bound is None:
+        raise TypeError(f"{op}: expected a Tensor or a number, got NoneType")
+
+
 @method(inplace=True)
 def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Elements, at least ``min``."""
     check_tensor("clamp_min", input)
+    _check_bound("clamp_min", min)
     if isinstance(min, Tensor) and input.dtype == min.dtype == bool_:
         return into(_core.logical(input, "logical_or", min), out)
     return clamp(input, min=min, out=out)
@@ -74,6 +80,7 @@ def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None)
 def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Elements, at most ``max``."""
     check_tensor("clamp_max", input)
+    _check_bound("clamp_max", max)
     if isinstance(max, Tensor) and input.dtype == max.dtype == bool_:
         return into(_core.logical(input, "logical_and", max), out)
     return clamp(input, max=max, out=out)

@@ -347,7 +347,16 @@ ROWS = [
     _row("nonzero", _argwhere, _nonzeros, result="int64", grad=0, meta=False),
     _row("argwhere", _argwhere, _nonzeros, result="int64", grad=0, out=False, meta=False),
     _row("nonzero_static", _nonzero_static, _statics, result="int64", grad=0, meta=False),
-    _row("unravel_index", _unravel, _unravels, dtypes=INTS[1:], grad=0, out=False, method=False),
+    _row(
+        "unravel_index",
+        _unravel,
+        _unravels,
+        dtypes=INTS,
+        result="int64",
+        grad=0,
+        out=False,
+        method=False,
+    ),
     _row(
         "segment_reduce",
         _segment_reduce,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from scipy import special
 
 from ops.row import ALL, BOOL, COMPLEX, FLOATS, HALVES, INTS, NUMBERS, REAL, Call, Maker, Row, call
+from ops.specs.binary import logaddexp
 
 BOTH = ("float64", "complex128")
 DIMS = (
@@ -209,6 +211,9 @@ def _running_extremum(better: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _logcumsumexp(x: np.ndarray, dim: int) -> Any:
+    if x.ndim and x.dtype.kind == "c":
+        steps = np.moveaxis(x, dim, 0)
+        return np.moveaxis(np.array([*accumulate(steps, logaddexp)]).reshape(steps.shape), 0, dim)
     return np.logaddexp.accumulate(x, axis=dim) if x.ndim else x
 
 
@@ -576,7 +581,7 @@ ROWS = [
     Row("cumprod", _running(np.cumprod), _alongs, ALL, "sum", grad=2, inplace=True, room=8),
     Row("cummax", _running_extremum(np.greater_equal), _alongs, REAL, ("first", "int64"), grad=1),
     Row("cummin", _running_extremum(np.less_equal), _alongs, REAL, ("first", "int64"), grad=1),
-    Row("logcumsumexp", _logcumsumexp, _finite_alongs, FLOATS, grad=2, room=4),
+    Row("logcumsumexp", _logcumsumexp, _finite_alongs, (*FLOATS, *COMPLEX), grad=2, room=4),
     Row(
         "trapezoid",
         _trapezoid,

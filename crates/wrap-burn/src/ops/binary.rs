@@ -114,14 +114,27 @@ fn check_dtype(kind: Binary, dtype: DType) -> Result<()> {
     if fine {
         return Ok(());
     }
-    if kind == Binary::Sub && dtype == DType::Bool {
-        bail!(
+    bail!(Runtime, "{}: not implemented for {dtype}", binary_name(kind));
+}
+
+/// Refuses pairs of dtypes that would be promoted, but not for this function.
+fn check_pair(kind: Binary, left: DType, right: DType) -> Result<()> {
+    match (kind, left, right) {
+        (Binary::Sub, DType::Bool, DType::Bool) => bail!(
             Runtime,
             "sub: subtraction, the `-` operator, with two bool tensors is not supported; use the `^` \
              or `logical_xor()` operator instead"
-        );
+        ),
+        (Binary::Sub, DType::Bool, _) | (Binary::Sub, _, DType::Bool) => bail!(
+            Runtime,
+            "sub: subtraction, the `-` operator, with a bool tensor is not supported; use the `~` or \
+             `logical_not()` operator to invert a mask"
+        ),
+        (Binary::Heaviside, left, right) if left != right => {
+            bail!(Runtime, "heaviside: expected tensors of one dtype, got {left} and {right}")
+        }
+        _ => Ok(()),
     }
-    bail!(Runtime, "{}: not implemented for {dtype}", binary_name(kind));
 }
 
 /// What a function of truth values is called among bit operations.
@@ -157,6 +170,7 @@ impl Primitive for BinaryOp {
                 b.dtype
             );
         }
+        check_pair(self.kind, a.dtype, b.dtype)?;
         check_dtype(self.kind, a.dtype)?;
         one(Meta { shape: broadcast(self.name(), &a.shape, &b.shape)?, dtype: a.dtype })
     }

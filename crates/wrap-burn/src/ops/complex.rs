@@ -54,7 +54,7 @@ impl Primitive for ComplexOp {
     fn vjp(&self, ctx: &Vjp<'_>) -> Result<Grads> {
         let (g, x) = (ctx.grad()?, &ctx.inputs[0]);
         let grad = match self {
-            ComplexOp::Abs => x.unary(Unary::Sign)?.mul(g)?,
+            ComplexOp::Abs => x.unary(Unary::Sgn)?.mul(g)?,
             ComplexOp::Angle if !x.dtype().is_complex() => g.mul_scalar(0.0)?,
             ComplexOp::Angle => {
                 // i x / |x|^2, and zero at the origin.

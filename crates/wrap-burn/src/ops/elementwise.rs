@@ -75,7 +75,7 @@ impl Tensor {
 
     /// The sign, of a complex number the number of modulus one with its angle.
     pub fn sgn(&self) -> Result<Tensor> {
-        self.unary(Unary::Sign)
+        self.unary(Unary::Sgn)
     }
 
     /// Finite numbers for those that are not: for NaN zero, for infinity the dtype's extremes unless

@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::op::{apply1, cast_host};
 use crate::ops::advanced::{IndexGetOp, IndexPutOp};
 use crate::ops::binary::{Binary, Operand, same_device};
+use crate::ops::create::check_fill;
 use crate::ops::index::{ScatterReduce, check_bounds};
 use crate::shape::{broadcast, wrap_dim};
 use crate::tensor::Tensor;
@@ -281,7 +282,10 @@ impl Tensor {
                 value.rank()
             ),
             Operand::Tensor(value) => same_device("index_fill", self, value)?.1.to_dtype(dtype)?,
-            Operand::Scalar(value) => Tensor::full(&[], *value, dtype, self.device())?,
+            Operand::Scalar(value) => {
+                check_fill("index_fill", *value, dtype)?;
+                Tensor::full(&[], *value, dtype, self.device())?
+            }
         };
         // As a mask, so that a place named twice counts once in the value's gradient.
         let mut spread = Dims::from_elem(1, self.rank());
@@ -331,6 +335,9 @@ impl Tensor {
         include_self: bool,
     ) -> Result<Tensor> {
         let (dtype, device) = (self.dtype(), self.device());
+        if dtype == DType::Bool && combine == Combine::Mean {
+            bail!(Runtime, "scatter_reduce: truth values have no mean; convert with .float() first");
+        }
         if dtype == DType::Bool && source.dtype() == DType::Bool {
             // Truth adds up to truth, not to two.
             let (x, source) = (self.to_dtype(DType::I32)?, source.to_dtype(DType::I32)?);

@@ -8,6 +8,7 @@ use smallvec::smallvec;
 use crate::bridge::{from_burn, to_burn};
 use crate::device::Device;
 use crate::op::{Grads, Metas, Primitive, Saves, Values, Vjp, apply, apply1, one, single};
+use crate::ops::binary::Binary;
 use crate::ops::unary::Unary;
 use crate::shape::wrap_dim;
 use crate::tensor::Tensor;
@@ -248,6 +249,22 @@ impl Tensor {
 
     /// The logarithm of the sum of exponentials so far.
     pub fn logcumsumexp(&self, dim: i64) -> Result<Tensor> {
+        if self.dtype().is_complex() {
+            // Rare enough to go step by step.
+            let dim = wrap_dim("logcumsumexp", dim, self.rank())? as i64;
+            if self.rank() == 0 {
+                return self.deep_copy();
+            }
+            let mut sums: Vec<Tensor> = Vec::new();
+            for part in self.unbind(dim)? {
+                let sum = match sums.last() {
+                    Some(sum) => sum.binary(Binary::Logaddexp, &part)?,
+                    None => part,
+                };
+                sums.push(sum);
+            }
+            return if sums.is_empty() { self.deep_copy() } else { Tensor::stack(&sums, dim) };
+        }
         self.scan(Scan::LogSumExp, dim)
     }
 

@@ -1,6 +1,6 @@
 //! Elementwise functions of one tensor.
 
-use std::f64::consts::{FRAC_1_SQRT_2, LN_2, LN_10, PI};
+use std::f64::consts::{LN_2, LN_10, PI};
 
 use burn_backend::ops::{ActivationOps, FloatTensorOps, IntTensorOps};
 use burn_dispatch::Dispatch;
@@ -12,6 +12,7 @@ use smallvec::smallvec;
 use crate::bridge::{self, from_burn, to_burn};
 use crate::device::Device;
 use crate::op::{Grads, Metas, Primitive, Saves, Values, Vjp, apply1, one, single};
+use crate::ops::activation::{Slope, sloped};
 use crate::tensor::Tensor;
 use crate::value::{Meta, Value};
 use crate::{Category, DType, Result, bail};
@@ -32,6 +33,8 @@ pub struct UnaryOp {
 enum Ints {
     /// The default float.
     Float,
+    /// A 64-bit integer.
+    Wide,
     /// Itself.
     Keep,
     /// An error.
@@ -41,13 +44,60 @@ enum Ints {
 fn on_ints(kind: Unary, dtype: DType) -> Ints {
     use Unary::*;
     match kind {
-        Neg | Sign | Square | Abs | Relu | Conj if dtype != DType::Bool => Ints::Keep,
+        Neg | Sign | Sgn | Square | Abs | Relu | Conj if dtype != DType::Bool => Ints::Keep,
         Floor | Ceil | Round | Trunc if dtype != DType::Bool => Ints::Keep,
-        Sign | Conj | Square | BitwiseNot => Ints::Keep,
-        Abs => Ints::Keep,
-        Neg | Relu | Floor | Ceil | Round | Trunc | Frac | Gelu | GeluTanh | Silu | Softplus
+        Sign | Sgn | Conj | BitwiseNot => Ints::Keep,
+        Square => Ints::Wide,
+        Neg | Abs | Relu | Floor | Ceil | Round | Trunc | Frac | Gelu | GeluTanh | Silu | Softplus
         | Mish | Softsign | LogSigmoid => Ints::Refuse,
         _ => Ints::Float,
+    }
+}
+
+/// Whether a function is defined for complex numbers.
+fn takes_complex(kind: Unary) -> bool {
+    use Unary::*;
+    matches!(
+        kind,
+        Neg | Conj
+            | Square
+            | Exp
+            | Exp2
+            | Expm1
+            | Log
+            | Log2
+            | Log10
+            | Log1p
+            | Sqrt
+            | Rsqrt
+            | Reciprocal
+            | Sin
+            | Cos
+            | Tan
+            | Asin
+            | Acos
+            | Atan
+            | Sinh
+            | Cosh
+            | Tanh
+            | Asinh
+            | Acosh
+            | Atanh
+            | Sigmoid
+            | Sinc
+            | Sgn
+    )
+}
+
+/// The dtype that a function converts integers of `dtype` to, if it does.
+fn computed_in(kind: Unary, dtype: DType) -> Option<DType> {
+    if dtype.category() > Category::Int {
+        return None;
+    }
+    match on_ints(kind, dtype) {
+        Ints::Float => Some(crate::defaults::float()),
+        Ints::Wide => Some(DType::I64),
+        Ints::Keep | Ints::Refuse => None,
     }
 }
 
@@ -58,6 +108,7 @@ pub fn unary_name(kind: Unary) -> &'static str {
         Neg => "neg",
         Abs => "abs",
         Sign => "sign",
+        Sgn => "sgn",
         Square => "square",
         Exp => "exp",
         Exp2 => "exp2",
@@ -131,6 +182,12 @@ impl Primitive for UnaryOp {
             Category::Bool | Category::Int if !matches!(on_ints(self.kind, dtype), Ints::Keep) => {
                 bail!(Runtime, "{name}: not implemented for {dtype}; convert with .float() first")
             }
+            Category::Complex if self.kind == Unary::Sign => {
+                bail!(Runtime, "sign: not implemented for complex tensors, got {dtype}; use sgn")
+            }
+            Category::Complex if !takes_complex(self.kind) => {
+                bail!(Runtime, "{name}: not implemented for complex tensors, got {dtype}")
+            }
             Category::Float if self.kind == Unary::BitwiseNot => {
                 bail!(Runtime, "{name}: expected an integer or bool tensor, got {dtype}")
             }
@@ -188,7 +245,7 @@ impl Primitive for UnaryOp {
                 match self.kind {
                     Neg => D::float_neg(p),
                     Abs => D::float_abs(p),
-                    Sign => D::float_sign(p),
+                    Sign | Sgn => D::float_sign(p),
                     Square => D::float_mul(p.clone(), p),
                     Exp => D::float_exp(p),
                     Log => D::float_log(p),
@@ -231,7 +288,7 @@ impl Primitive for UnaryOp {
                 match self.kind {
                     Neg => Dispatch::int_neg(p),
                     Abs => Dispatch::int_abs(p),
-                    Sign => Dispatch::int_sign(p),
+                    Sign | Sgn => Dispatch::int_sign(p),
                     Square => Dispatch::int_mul(p.clone(), p),
                     BitwiseNot => Dispatch::bitwise_not(p),
                     Relu => Dispatch::int_clamp_min(p, 0i64.into()),
@@ -276,7 +333,7 @@ impl Primitive for UnaryOp {
 
 /// The gradient of the direction of complex numbers: what of `g` is across it, by the distance.
 fn turning(g: &Tensor, x: &Tensor) -> Result<Tensor> {
-    let (size, direction) = (x.unary(Unary::Abs)?, x.unary(Unary::Sign)?);
+    let (size, direction) = (x.unary(Unary::Abs)?, x.unary(Unary::Sgn)?);
     let zero = size.eq_scalar(0.0)?;
     let one = Tensor::full(&[], 1.0, size.dtype(), size.device())?;
     let scaled = g.div(&zero.where_(&one, &size)?)?;
@@ -291,12 +348,12 @@ fn slope(kind: Unary, g: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let one_minus_square = |t: &Tensor| t.square()?.neg()?.add_scalar(1.0);
     Ok(match kind {
         Neg => g.neg()?,
-        Abs => g.mul(&x.unary(Sign)?)?,
-        Sign if x.dtype().is_complex() => turning(g, x)?,
-        Sign | Floor | Ceil | Round | Trunc | BitwiseNot => g.mul_scalar(0.0)?,
+        Abs => g.mul(&x.unary(Sgn)?)?,
+        Sgn if x.dtype().is_complex() => turning(g, x)?,
+        Sign | Sgn | Floor | Ceil | Round | Trunc | BitwiseNot => g.mul_scalar(0.0)?,
         Square => g.mul(&x.mul_scalar(2.0)?.conj()?)?,
         Exp => g.mul(&y.conj()?)?,
-        Exp2 => g.mul(&y.mul_scalar(LN_2)?)?,
+        Exp2 => g.mul(&y.mul_scalar(LN_2)?.conj()?)?,
         Expm1 => g.mul(&y.add_scalar(1.0)?.conj()?)?,
         Log => g.div(&x.conj()?)?,
         Log2 => g.div(&x.mul_scalar(LN_2)?.conj()?)?,
@@ -313,6 +370,7 @@ fn slope(kind: Unary, g: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
         Atan => g.div(&x.square()?.add_scalar(1.0)?.conj()?)?,
         Sinh => g.mul(&x.unary(Cosh)?.conj()?)?,
         Cosh => g.mul(&x.unary(Sinh)?.conj()?)?,
+        Tanh if !y.dtype().is_complex() => sloped(Slope::OfTanh, g, y)?,
         Tanh => g.mul(&one_minus_square(y)?.conj()?)?,
         Asinh => g.mul(&x.square()?.add_scalar(1.0)?.unary(Rsqrt)?.conj()?)?,
         Acosh if x.dtype().is_complex() => {
@@ -321,8 +379,9 @@ fn slope(kind: Unary, g: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
         }
         Acosh => g.mul(&x.square()?.add_scalar(-1.0)?.unary(Rsqrt)?)?,
         Atanh => g.div(&one_minus_square(x)?.conj()?)?,
+        Sigmoid if !y.dtype().is_complex() => sloped(Slope::OfSigmoid, g, y)?,
         Sigmoid => g.mul(&y.mul(&y.neg()?.add_scalar(1.0)?)?.conj()?)?,
-        LogSigmoid => g.mul(&x.neg()?.unary(Sigmoid)?)?,
+        LogSigmoid => sloped(Slope::LogSigmoid, g, x)?,
         Erf => g.mul(&x.square()?.neg()?.unary(Exp)?.mul_scalar(ERF_SLOPE)?)?,
         Erfc => g.mul(&x.square()?.neg()?.unary(Exp)?.mul_scalar(-ERF_SLOPE)?)?,
         Erfinv => g.mul(&y.square()?.unary(Exp)?.mul_scalar(ERF_SLOPE.recip())?)?,
@@ -361,34 +420,12 @@ fn slope(kind: Unary, g: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
         }
         Frac | Conj if kind == Frac => g.clone(),
         Conj => g.conj()?,
-        Relu => g.mul(&y.gt_scalar(0.0)?.to_dtype(g.dtype())?)?,
-        Gelu => {
-            let below =
-                x.mul_scalar(FRAC_1_SQRT_2)?.unary(Erf)?.add_scalar(1.0)?.mul_scalar(0.5)?;
-            let density = x.square()?.mul_scalar(-0.5)?.unary(Exp)?.mul_scalar(NORMAL_PEAK)?;
-            g.mul(&below.add(&x.mul(&density)?)?)?
-        }
-        GeluTanh => {
-            let scale = ERF_SLOPE * FRAC_1_SQRT_2;
-            let inner = x.pow_scalar(3.0)?.mul_scalar(0.044_715)?.add(x)?.mul_scalar(scale)?;
-            let t = inner.unary(Tanh)?;
-            let rise =
-                x.square()?.mul_scalar(3.0 * 0.044_715)?.add_scalar(1.0)?.mul_scalar(scale)?;
-            let left = t.add_scalar(1.0)?.mul_scalar(0.5)?;
-            let right = x.mul(&one_minus_square(&t)?)?.mul(&rise)?.mul_scalar(0.5)?;
-            g.mul(&left.add(&right)?)?
-        }
-        Silu => {
-            let s = x.unary(Sigmoid)?;
-            let inner = x.mul(&s.neg()?.add_scalar(1.0)?)?.add_scalar(1.0)?;
-            g.mul(&s.mul(&inner)?)?
-        }
-        Softplus => g.mul(&x.unary(Sigmoid)?)?,
-        Mish => {
-            let t = x.unary(Softplus)?.unary(Tanh)?;
-            let rise = x.unary(Sigmoid)?.mul(&one_minus_square(&t)?)?;
-            g.mul(&t.add(&x.mul(&rise)?)?)?
-        }
+        Relu => sloped(Slope::Above { threshold: 0.0 }, g, y)?,
+        Gelu => sloped(Slope::Gelu, g, x)?,
+        GeluTanh => sloped(Slope::GeluTanh, g, x)?,
+        Silu => sloped(Slope::Silu, g, x)?,
+        Softplus => sloped(Slope::Softplus { beta: 1.0, threshold: 20.0 }, g, x)?,
+        Mish => sloped(Slope::Mish, g, x)?,
         Softsign => g.div(&x.unary(Abs)?.add_scalar(1.0)?.square()?)?,
         Deg2rad => g.mul_scalar(PI / 180.0)?,
         Rad2deg => g.mul_scalar(180.0 / PI)?,
@@ -477,9 +514,8 @@ impl Tensor {
     pub fn unary(&self, kind: Unary) -> Result<Tensor> {
         let dtype = self.dtype();
         let op = UnaryOp { kind };
-        if dtype.category() <= Category::Int && matches!(on_ints(kind, dtype), Ints::Float) {
-            let float = crate::defaults::float();
-            return apply1(&op, &[&self.to_dtype(self.device().narrow(float))?]);
+        if let Some(other) = computed_in(kind, dtype) {
+            return apply1(&op, &[&self.to_dtype(self.device().narrow(other))?]);
         }
         if kind == Unary::Abs && dtype.is_complex() {
             return self.complex_abs();
@@ -490,12 +526,11 @@ impl Tensor {
     /// An elementwise function, in place.
     pub fn unary_(&self, kind: Unary) -> Result<()> {
         let dtype = self.dtype();
-        if dtype.category() <= Category::Int && matches!(on_ints(kind, dtype), Ints::Float) {
+        if let Some(other) = computed_in(kind, dtype) {
             bail!(
                 Runtime,
-                "{}_: result type {} can't be cast to the desired output type {dtype}",
-                unary_name(kind),
-                crate::defaults::float()
+                "{}_: result type {other} can't be cast to the desired output type {dtype}",
+                unary_name(kind)
             );
         }
         if kind == Unary::Abs && dtype.is_complex() {

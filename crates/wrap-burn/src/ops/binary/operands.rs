@@ -1,8 +1,9 @@
 //! Operands: promoted to one dtype, brought to one device, applied.
 
-use super::{Binary, BinaryOp, ScalarOp, accepts, binary_name};
+use super::{Binary, BinaryOp, ScalarOp, accepts, binary_name, check_pair};
 use crate::device::Device;
 use crate::op::apply1;
+use crate::ops::unary::{Predicate, Unary};
 use crate::tensor::Tensor;
 use crate::{Category, DType, Result, Scalar, bail};
 
@@ -54,17 +55,22 @@ impl Tensor {
             a.dtype == b.dtype
                 && a.device() == b.device()
                 && (a.dtype.category() >= Category::Float || !accepts(kind).promotes)
+                && !(kind == Binary::Logaddexp && a.dtype.is_complex())
         };
         if plain {
             return apply1(&op, &[self, other]);
         }
         let (a, b) = self.matched(kind, other)?;
+        if kind == Binary::Logaddexp && a.dtype().is_complex() {
+            return complex_logaddexp(&a, &b);
+        }
         apply1(&op, &[&a, &b])
     }
 
     /// Both tensors on one device and in the dtype a function computes them in.
     fn matched(&self, kind: Binary, other: &Tensor) -> Result<(Tensor, Tensor)> {
         let (a, b) = same_device(binary_name(kind), self, other)?;
+        check_pair(kind, a.dtype(), b.dtype())?;
         let mut dtype = result_type(&a, &b);
         if accepts(kind).promotes && dtype.category() <= Category::Int {
             dtype = a.device().narrow(crate::defaults::float());
@@ -75,6 +81,16 @@ impl Tensor {
     /// A function of a tensor and a number (`reversed`: of a number and a tensor).
     pub fn with_scalar(&self, kind: Binary, scalar: Scalar, reversed: bool) -> Result<Tensor> {
         let dtype = self.dtype();
+        check_scalar(kind, dtype, scalar)?;
+        if let (Binary::Pow, DType::Bool, Scalar::Bool(power), false) =
+            (kind, dtype, scalar, reversed)
+        {
+            // The first power of a truth value is itself, the zeroth is one.
+            return match power {
+                true => self.deep_copy(),
+                false => Tensor::ones(&self.shape(), dtype, self.device()),
+            };
+        }
         let mut target = scalar.promote(dtype, crate::defaults::float());
         if accepts(kind).promotes && target.category() <= Category::Int {
             target = crate::defaults::float();
@@ -118,9 +134,11 @@ impl Tensor {
                 crate::autograd::assign(self, &result)
             }
             Operand::Scalar(scalar) => {
+                check_scalar(kind, dtype, *scalar)?;
                 let target = scalar.promote(dtype, crate::defaults::float());
                 let float = accepts(kind).promotes && target.category() <= Category::Int;
-                if target == dtype && !float {
+                let of_bools = kind == Binary::Pow && dtype == DType::Bool;
+                if target == dtype && !float && !of_bools {
                     return crate::autograd::apply_into(
                         &ScalarOp { kind, scalar: *scalar, reversed: false },
                         &[self],
@@ -170,6 +188,30 @@ impl Tensor {
     pub fn pow_scalar(&self, number: impl Into<Scalar>) -> Result<Tensor> {
         self.with_scalar(Binary::Pow, number.into(), false)
     }
+}
+
+/// Refuses a truth value where it would be promoted, but not for this function.
+fn check_scalar(kind: Binary, dtype: DType, scalar: Scalar) -> Result<()> {
+    let is_bool = matches!(scalar, Scalar::Bool(_));
+    match (is_bool, dtype) {
+        (true, _) => check_pair(kind, dtype, DType::Bool),
+        (false, DType::Bool) => {
+            check_pair(kind, dtype, scalar.promote(dtype, crate::defaults::float()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `ln(e^a + e^b)` of complex numbers.
+fn complex_logaddexp(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    let (re_a, re_b) = (a.real()?, b.real()?);
+    let first = re_a.ge(&re_b)?;
+    let (large, small) = (first.where_(a, b)?, first.where_(b, a)?);
+    let gap = small.sub(&large)?.unary(Unary::Exp)?.unary(Unary::Log1p)?;
+    // Infinities that are equal cancel to NaN; their exponentials are zero or infinite all the same.
+    let stuck = re_a.eq(&re_b)?.logical_and(&re_a.predicate(Predicate::IsInf)?)?;
+    let plain = a.unary(Unary::Exp)?.add(&b.unary(Unary::Exp)?)?.unary(Unary::Log)?;
+    stuck.where_(&plain, &large.add(&gap)?)
 }
 
 /// Both tensors on one device: a 0-d CPU tensor follows the other.

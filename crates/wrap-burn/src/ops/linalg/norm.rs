@@ -133,7 +133,7 @@ pub(crate) fn slope(
         return x.mul_scalar(0.0);
     }
     if order == 1.0 {
-        return x.unary(Unary::Sign)?.mul(g);
+        return x.unary(Unary::Sgn)?.mul(g);
     }
     if order == 2.0 {
         let flat = norm.eq_scalar(0.0)?;
@@ -145,14 +145,14 @@ pub(crate) fn slope(
         // Equal extremes share the gradient.
         let hit = size.eq(norm)?.to_dtype(norm.dtype())?;
         let share = hit.div(&hit.sum_dims(dims, true)?)?;
-        return x.unary(Unary::Sign)?.mul(&share.mul(g)?);
+        return x.unary(Unary::Sgn)?.mul(&share.mul(g)?);
     }
     let flat = size.eq_scalar(0.0)?;
     let power = flat.where_(&one, &size)?.pow_scalar(order - 1.0)?;
     let power = flat.where_(&zero, &power)?;
     let flat = norm.eq_scalar(0.0)?;
     let scale = flat.where_(&one, norm)?.pow_scalar(1.0 - order)?.mul(g)?;
-    x.unary(Unary::Sign)?.mul(&power)?.mul(&flat.where_(&zero, &scale)?)
+    x.unary(Unary::Sgn)?.mul(&power)?.mul(&flat.where_(&zero, &scale)?)
 }
 
 impl Tensor {
