@@ -2,9 +2,11 @@
 
 use kernels::Dims;
 
+use crate::ops::create::check_fits;
 use crate::ops::view::{Item, ViewOp};
 use crate::shape::{broadcast, wrap_dim, wrap_dims};
 use crate::tensor::Tensor;
+use crate::value::Meta;
 use crate::{Category, DType, Result, bail};
 
 /// Refuses a tensor without dimensions where one is to be cut.
@@ -13,6 +15,13 @@ fn check_cuttable(op: &str, tensor: &Tensor) -> Result<()> {
         bail!(Runtime, "{op}: expects at least a 1-dimensional tensor, got a tensor with 0 dims");
     }
     Ok(())
+}
+
+/// Refuses more views than memory holds.
+fn check_parts(op: &str, parts: i64) -> Result<()> {
+    /// About what a view takes.
+    const BYTES: usize = 256;
+    check_fits(op, &Meta::new([usize::try_from(parts).unwrap_or(0), BYTES].as_slice(), DType::U8))
 }
 
 impl Tensor {
@@ -185,6 +194,7 @@ impl Tensor {
         }
         let length = self.shape()[dim];
         if length == 0 {
+            check_parts("chunk", chunks)?;
             return (0..chunks).map(|_| self.slice(dim, 0, 0, 1)).collect();
         }
         self.split(length.div_ceil(chunks as usize) as i64, dim as i64)
@@ -201,6 +211,7 @@ impl Tensor {
                 "tensor_split: number of sections must be larger than 0, got {sections}"
             );
         }
+        check_parts("tensor_split", sections)?;
         let (length, sections) = (self.shape()[dim], sections as usize);
         let (size, longer) = (length / sections, length % sections);
         (0..sections)

@@ -28,7 +28,8 @@ pub(crate) fn check_size(op: &str, shape: &[usize], dtype: DType) -> Result<()> 
     Ok(())
 }
 
-/// Bytes of memory this machine has in all, as far as it tells.
+/// Bytes of memory this process can have in all, as far as the system tells: the machine's, or what
+/// a container or a limit of the process leaves of it.
 fn machine_memory() -> u128 {
     static MEMORY: std::sync::OnceLock<u128> = std::sync::OnceLock::new();
     *MEMORY.get_or_init(|| {
@@ -42,8 +43,20 @@ fn machine_memory() -> u128 {
                 .ok()
         };
         let total = kilobytes("MemTotal:").map(|ram| ram + kilobytes("SwapTotal:").unwrap_or(0));
-        total.map_or(MAX_BYTES, |total| total * 1024)
+        let total = total.map_or(MAX_BYTES, |total| total * 1024);
+        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+        let container = read("/sys/fs/cgroup/memory.max").trim().parse().ok();
+        let process = read("/proc/self/limits")
+            .lines()
+            .find_map(|line| line.strip_prefix("Max address space"))
+            .and_then(|limits| limits.split_whitespace().next()?.parse().ok());
+        [Some(total), container, process].into_iter().flatten().min().unwrap_or(total)
     })
+}
+
+/// Whether so many bytes are more than an allocation can have: some memory is taken already.
+fn is_too_much(bytes: u128) -> bool {
+    bytes > machine_memory() / 16 * 15
 }
 
 /// Refuses results that this machine's memory cannot hold: a failed allocation ends the process.
@@ -59,10 +72,10 @@ pub(crate) fn check_fits(op: &str, meta: &Meta) -> Result<()> {
     }
     check_size(op, &meta.shape, meta.dtype)?;
     let bytes = count.unwrap_or(usize::MAX) as u128 * meta.dtype.size() as u128;
-    if bytes > machine_memory() {
+    if is_too_much(bytes) {
         bail!(
             OutOfMemory,
-            "{op}: could not allocate {bytes} bytes for shape {:?} of {}: this machine has {} in all",
+            "{op}: could not allocate {bytes} bytes for shape {:?} of {}: there are {} in all",
             meta.shape,
             meta.dtype,
             machine_memory()
@@ -71,8 +84,60 @@ pub(crate) fn check_fits(op: &str, meta: &Meta) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a number that a dtype does not hold, which would come out as another one. Unsigned types
+/// take negative integers as their complement, floats take infinities.
+pub fn check_fill(op: &str, number: Scalar, dtype: DType) -> Result<()> {
+    let (re, im) = number.to_parts();
+    let within = |limit: f64, part: f64| !part.is_finite() || part.abs() <= limit;
+    let float = |part: f64| match dtype {
+        DType::F16 => within(half::f16::MAX.to_f64(), part),
+        DType::BF16 => within(half::bf16::MAX.to_f64(), part),
+        DType::F32 | DType::C64 => within(f32::MAX.into(), part),
+        _ => true,
+    };
+    let integer = |low: i64, high: i64| match number {
+        Scalar::Bool(_) => true,
+        Scalar::Int(value) => (low.min(-high)..=high).contains(&value),
+        // One past the highest integer is a float in every type, the highest itself is not.
+        _ => im == 0.0 && re >= low as f64 && re < high as f64 + 1.0,
+    };
+    let fits = match dtype {
+        DType::Bool => true,
+        DType::U8 => integer(0, u8::MAX.into()),
+        DType::I8 => integer(i8::MIN.into(), i8::MAX.into()),
+        DType::I16 => integer(i16::MIN.into(), i16::MAX.into()),
+        DType::I32 => integer(i32::MIN.into(), i32::MAX.into()),
+        DType::I64 => integer(i64::MIN, i64::MAX),
+        dtype if dtype.is_complex() => float(re) && float(im),
+        _ => im == 0.0 && float(re),
+    };
+    if !fits {
+        let number = match number {
+            Scalar::Int(value) => value.to_string(),
+            Scalar::Complex(re, im) => format!("{re}{im:+}j"),
+            other => other.to_f64().to_string(),
+        };
+        bail!(
+            Runtime,
+            "{op}: value cannot be converted to type {dtype} without overflow, got {number}"
+        );
+    }
+    Ok(())
+}
+
+/// A vector of `len` elements by their places, or an error if memory is short.
+pub(crate) fn by_place<T>(op: &str, len: usize, at: impl FnMut(usize) -> T) -> Result<Vec<T>> {
+    let bytes = (len as u128).saturating_mul(size_of::<T>() as u128);
+    let mut data = Vec::new();
+    if is_too_much(bytes) || data.try_reserve_exact(len).is_err() {
+        bail!(OutOfMemory, "{op}: could not allocate {bytes} bytes for {len} elements");
+    }
+    data.extend((0..len).map(at));
+    Ok(data)
+}
+
 /// A vector of `len` equal elements, or an error if memory is short.
-fn filled<T: kernels::Element>(len: usize, value: T) -> Result<Vec<T>> {
+pub(crate) fn filled<T: kernels::Element>(len: usize, value: T) -> Result<Vec<T>> {
     if bytemuck::bytes_of(&value).iter().all(|&byte| byte == 0) {
         let mut probe = Vec::<T>::new();
         probe.try_reserve_exact(len).map_err(|_| short_of_memory::<T>(len))?;
@@ -194,14 +259,14 @@ impl Tensor {
         let value = if dtype.category() <= Category::Int {
             let (from, by) = (start.to_i64(), step.to_i64());
             if !whole {
-                let data: Vec<f64> = (0..len).map(|i| from as f64 + i as f64 * by as f64).collect();
+                let data = by_place("arange", len, |i| from as f64 + i as f64 * by as f64)?;
                 Value::from_vec(data, Dims::from_slice(&[len]))
             } else {
-                let data: Vec<i64> = (0..len as i64).map(|i| from + i * by).collect();
+                let data = by_place("arange", len, |i| from + i as i64 * by)?;
                 Value::from_vec(data, Dims::from_slice(&[len]))
             }
         } else {
-            let data: Vec<f64> = (0..len).map(|i| from + i as f64 * by).collect();
+            let data = by_place("arange", len, |i| from + i as f64 * by)?;
             Value::from_vec(data, Dims::from_slice(&[len]))
         };
         Ok(Tensor::from_value(crate::op::cast_host(&value, dtype)?.to_device(device)?))

@@ -5,7 +5,7 @@ use num_complex::Complex;
 
 use crate::device::Device;
 use crate::op::{apply1, cast_host};
-use crate::ops::create::check_size;
+use crate::ops::create::{by_place, check_fits, check_size, filled};
 use crate::ops::view::{ViewBackward, ViewOp};
 use crate::shape::{numel, wrap_dim};
 use crate::tensor::Tensor;
@@ -19,19 +19,20 @@ fn made(
     shape: &[usize],
     dtype: DType,
     device: Device,
-    make: impl FnOnce() -> Value,
+    make: impl FnOnce() -> Result<Value>,
 ) -> Result<Tensor> {
     check_size(op, shape, dtype)?;
     if device == Device::Meta {
         return Ok(Tensor::from_value(Value::meta(Meta::new(shape, dtype), device)));
     }
+    check_fits(op, &Meta::new(shape, dtype))?;
     crate::device::require(device)?;
-    Ok(Tensor::from_value(cast_host(&make(), dtype)?.to_device(device)?))
+    Ok(Tensor::from_value(cast_host(&make()?, dtype)?.to_device(device)?))
 }
 
 /// `steps` values with equal steps between them, computed from the nearer end so that both ends are
 /// met exactly.
-fn spaced<T>(start: T, end: T, steps: usize) -> Vec<T>
+fn spaced<T>(op: &str, start: T, end: T, steps: usize) -> Result<Vec<T>>
 where
     T: Copy
         + std::ops::Add<Output = T>
@@ -40,15 +41,13 @@ where
         + std::ops::Div<f64, Output = T>,
 {
     if steps == 1 {
-        return vec![start];
+        return Ok(vec![start]);
     }
     let step = (end - start) / (steps as f64 - 1.0);
     let half = steps / 2;
-    (0..steps)
-        .map(|at| {
-            if at < half { start + step * at as f64 } else { end - step * (steps - at - 1) as f64 }
-        })
-        .collect()
+    by_place(op, steps, |at| {
+        if at < half { start + step * at as f64 } else { end - step * (steps - at - 1) as f64 }
+    })
 }
 
 /// A size somebody gave, which may not be negative.
@@ -68,7 +67,8 @@ fn triangle(
     device: Device,
     bounds: impl Fn(i64) -> (i64, i64),
 ) -> Result<Tensor> {
-    size(op, "row", rows)?;
+    // Rows are gone through one by one, also where nothing of them belongs to the triangle.
+    check_fits(op, &Meta::new([size(op, "row", rows)?].as_slice(), DType::I64))?;
     size(op, "col", columns)?;
     if dtype.category() != Category::Int {
         bail!(Runtime, "{op}: not implemented for {dtype}; hint: use int64");
@@ -84,6 +84,7 @@ fn triangle(
         })
         .sum();
     made(op, &[2, count], dtype, device, || {
+        check_fits(op, &Meta::new([2, count].as_slice(), DType::I64))?;
         let mut data = Vec::with_capacity(2 * count);
         for row in 0..rows {
             let (from, to) = range(row);
@@ -93,7 +94,7 @@ fn triangle(
             let (from, to) = range(row);
             data.extend(from..to);
         }
-        Value::from_vec(data, Dims::from_slice(&[2, count]))
+        Ok(Value::from_vec(data, Dims::from_slice(&[2, count])))
     })
 }
 
@@ -115,19 +116,20 @@ impl Tensor {
         let steps = steps as usize;
         made("linspace", &[steps], dtype, device, || {
             let shape = Dims::from_slice(&[steps]);
-            match dtype.category() {
+            let op = "linspace";
+            Ok(match dtype.category() {
                 Category::Complex => {
-                    Value::from_vec(spaced(complex(start), complex(end), steps), shape)
+                    Value::from_vec(spaced(op, complex(start), complex(end), steps)?, shape)
                 }
                 // Integer sequences run between integer ends.
                 Category::Bool | Category::Int => Value::from_vec(
-                    spaced(start.to_i64() as f64, end.to_i64() as f64, steps),
+                    spaced(op, start.to_i64() as f64, end.to_i64() as f64, steps)?,
                     shape,
                 ),
                 Category::Float => {
-                    Value::from_vec(spaced(start.to_f64(), end.to_f64(), steps), shape)
+                    Value::from_vec(spaced(op, start.to_f64(), end.to_f64(), steps)?, shape)
                 }
-            }
+            })
         })
     }
 
@@ -150,15 +152,13 @@ impl Tensor {
         made("logspace", &[steps], dtype, device, || {
             let shape = Dims::from_slice(&[steps]);
             if dtype.is_complex() {
-                let powers = spaced(complex(start), complex(end), steps);
+                let powers = spaced("logspace", complex(start), complex(end), steps)?;
                 let base = Complex::new(base, 0.0);
-                return Value::from_vec(
-                    powers.into_iter().map(|power| base.powc(power)).collect(),
-                    shape,
-                );
+                let data = powers.into_iter().map(|power| base.powc(power)).collect();
+                return Ok(Value::from_vec(data, shape));
             }
-            let powers = spaced(start.to_f64(), end.to_f64(), steps);
-            Value::from_vec(powers.into_iter().map(|power| base.powf(power)).collect(), shape)
+            let powers = spaced("logspace", start.to_f64(), end.to_f64(), steps)?;
+            Ok(Value::from_vec(powers.into_iter().map(|power| base.powf(power)).collect(), shape))
         })
     }
 
@@ -166,9 +166,9 @@ impl Tensor {
     pub fn eye(n: i64, m: Option<i64>, dtype: DType, device: Device) -> Result<Tensor> {
         let (rows, columns) = (size("eye", "n", n)?, size("eye", "m", m.unwrap_or(n))?);
         made("eye", &[rows, columns], dtype, device, || {
-            let mut ones = vec![0u8; rows * columns];
+            let mut ones = filled(rows * columns, 0u8)?;
             ones.iter_mut().step_by(columns + 1).take(rows.min(columns)).for_each(|one| *one = 1);
-            Value::from_vec_as(ones, Dims::from_slice(&[rows, columns]), DType::Bool)
+            Ok(Value::from_vec_as(ones, Dims::from_slice(&[rows, columns]), DType::Bool))
         })
     }
 

@@ -174,7 +174,8 @@ impl ViewOp {
                 }
                 let (mut shape, mut strides) = (value.shape.clone(), value.strides.clone());
                 shape[*dim] = (value.shape[*dim] - size) / step + 1;
-                strides[*dim] *= *step as isize;
+                // A step past the end leaves a single window, whose stride nothing reads.
+                strides[*dim] = strides[*dim].saturating_mul(*step as isize);
                 shape.push(*size);
                 strides.push(value.strides[*dim]);
                 Ok(value.with_geometry(shape, strides, value.offset))
@@ -318,7 +319,7 @@ fn as_strided(value: &Value, size: &Dims, stride: &Strides, offset: usize) -> Re
 
 fn diagonal(value: &Value, offset: i64, dim1: usize, dim2: usize) -> Value {
     let (rows, columns) = (value.shape[dim1] as i64, value.shape[dim2] as i64);
-    let (down, right) = ((-offset).max(0), offset.max(0));
+    let (down, right) = (offset.saturating_neg().max(0), offset.max(0));
     let len = (rows - down).min(columns - right).max(0);
     let mut start = value.offset as isize;
     if len > 0 {

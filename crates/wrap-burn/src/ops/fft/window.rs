@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 
 use crate::device::Device;
 use crate::op::cast_host;
+use crate::ops::create::by_place;
 use crate::ops::unary::Unary;
 use crate::tensor::Tensor;
 use crate::value::Value;
@@ -22,12 +23,10 @@ fn window(
     if !dtype.is_float() {
         bail!(Runtime, "{op}: expects floating point dtypes, got {dtype}");
     }
-    let data: Vec<f64> = match n {
+    let steps = if periodic { n } else { n.saturating_sub(1) };
+    let data = match n {
         1 => vec![1.0],
-        n => {
-            let steps = if periodic { n } else { n.saturating_sub(1) };
-            (0..n).map(|k| at(k as f64 / steps as f64)).collect()
-        }
+        n => by_place(op, n, |k| at(k as f64 / steps as f64))?,
     };
     let value = Value::from_vec(data, [n].as_slice());
     Ok(Tensor::from_value(cast_host(&value, dtype)?.to_device(device)?))

@@ -49,7 +49,7 @@ impl Tensor {
             );
         }
         let start = if start < 0 { start + size } else { start };
-        if start + length > size {
+        if length > size - start {
             bail!(
                 Runtime,
                 "narrow: start ({start}) + length ({length}) exceeds dimension size ({size})"

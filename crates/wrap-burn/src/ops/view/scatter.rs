@@ -193,12 +193,16 @@ impl Tensor {
         let shape = self.shape();
         let dim = wrap_dim("slice_scatter", dim, shape.len())?;
         let size = shape.get(dim).copied().unwrap_or(0) as i64;
-        let inside =
-            start >= 0 && len >= 0 && step > 0 && (len == 0 || start + (len - 1) * step < size);
+        let last = start.saturating_add((len.saturating_sub(1)).saturating_mul(step));
+        let inside = start >= 0
+            && len >= 0
+            && step > 0
+            && if len == 0 { start <= size } else { last < size };
         if !inside {
             bail!(
                 Index,
-                "slice_scatter: {len} positions from {start}, {step} apart, do not fit dimension                  {dim} with size {size}"
+                "slice_scatter: {len} positions from {start}, {step} apart, do not fit dimension \
+                 {dim} with size {size}"
             );
         }
         let mut items: Vec<Item> =
