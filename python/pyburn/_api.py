@@ -8,8 +8,8 @@ with a trailing underscore, which writes the result over the tensor's own elemen
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, overload
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar, cast, overload
 
 from pyburn import _core
 from pyburn._core import Tensor
@@ -60,7 +60,13 @@ def inplace_of(function: Callable[..., Tensor], name: str) -> Callable[..., Tens
             for value in (self, *args, *kwargs.values())
         )
         source = self.clone() if tracked else self
-        return assign(self, function(source, *args, **kwargs), name + "_")
+        # In autocast too, what is written has the target's dtype.
+        before = _core._pause_autocast()
+        try:
+            return assign(self, function(source, *args, **kwargs), name + "_")
+        finally:
+            if before:
+                _core._resume_autocast(before)
 
     in_place.__name__ = name + "_"
     in_place.__qualname__ = f"Tensor.{name}_"
@@ -130,7 +136,9 @@ def both(
 def spread(tensors: tuple[Any, ...]) -> list[Tensor]:
     """Tensors given as ``f(a, b)`` or as ``f([a, b])``."""
     if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
-        return list(tensors[0])
+        if not isinstance(tensors[0], Iterable):
+            raise TypeError(f"expected Tensors, got {type(tensors[0]).__name__}")
+        return list(cast("Iterable[Tensor]", tensors[0]))
     return list(tensors)
 
 

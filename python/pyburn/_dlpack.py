@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from pyburn import _core
+from pyburn._api import check_tensor
 from pyburn._core import Tensor
 
 __all__ = ["from_dlpack"]
@@ -127,6 +128,7 @@ def _array_namespace(self: Tensor, *, api_version: str | None = None) -> ModuleT
 
 def _to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
     """The array on another device."""
+    check_tensor("to_device", self)
     if stream is not None:
         raise NotImplementedError("to_device: streams are chosen by the backend, got one")
     return self.to(device)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pyburn import _core
@@ -362,13 +362,13 @@ def is_storage(obj: object, /) -> builtins.bool:
     return False
 
 
-def wrapped(dim: builtins.int, rank: builtins.int, op: str) -> builtins.int:
-    """A dimension counted from the front."""
-    size = max(rank, 1)
+def wrapped(dim: builtins.int, shape: Sequence[builtins.int], op: str) -> builtins.int:
+    """A dimension of a shape, counted from the front."""
+    size = max(len(shape), 1)
     if not -size <= dim < size:
         raise IndexError(
             f"{op}: dimension out of range (expected to be in range of [{-size}, {size - 1}], "
-            f"but got {dim})"
+            f"but got {dim}) (got shape {list(shape)})"
         )
     return dim % size
 

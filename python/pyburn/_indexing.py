@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from pyburn import _core
-from pyburn._api import into, method
+from pyburn._api import check_tensor, into, method
 from pyburn._core import Tensor
 from pyburn._dtypes import Number, category, int64, numpy_names
 from pyburn._dtypes import bool as bool_
@@ -90,6 +90,8 @@ def scatter(
         >>> pyburn.zeros(3).scatter(0, pyburn.tensor([2]), 5.0)
         tensor([0., 0., 5.])
     """
+    check_tensor("scatter", input)
+    check_tensor("scatter", index)
     source = value if src is None else src
     if source is None:
         raise TypeError("scatter: expected src or value")
@@ -160,6 +162,7 @@ def index_add(
     out: Tensor | None = None,
 ) -> Tensor:
     """A copy with slices of ``source``, times ``alpha``, added where the index says."""
+    check_tensor("index_add", source)
     source = source if alpha == 1 else source * alpha
     return into(_core.index_add(input, dim, index, source), out)
 
@@ -232,6 +235,8 @@ def index_put_(
 
 
 def _check_put(op: str, input: Tensor, values: Tensor) -> None:
+    check_tensor(op, input)
+    check_tensor(op, values)
     if values.dtype != input.dtype:
         raise RuntimeError(
             f"{op}: requires the source and destination dtypes match, got {input.dtype} for the "
@@ -320,10 +325,12 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Places of a flattened tensor as one index per dimension of its shape."""
+    check_tensor("unravel_index", indices)
     if category(indices.dtype) != 1:
         raise ValueError(
             f"unravel_index: expected 'indices' to be integer dtype, but got {indices.dtype}"
         )
+    indices = indices.to(int64)
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     if any(size < 0 for size in sizes):
         raise ValueError(f"unravel_index: 'shape' cannot have negative values, but got {sizes}")
@@ -389,6 +396,7 @@ _segment_reduce = segment_reduce
 
 def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     """A copy of equal elements."""
+    check_tensor("fill", input)
     return input.clone().fill_(value)
 
 
@@ -403,8 +411,8 @@ def fill_(self: Tensor, value: Tensor | Number) -> Tensor:
     source = _value("fill_", value, self)
     if source.ndim:
         raise RuntimeError(
-            f"fill_: only supports 0-dimension value tensor but got tensor with {source.ndim} "
-            "dimensions."
+            f"fill_: only supports 0-dimension value tensor but got one of shape "
+            f"{list(source.shape)} for {list(self.shape)}"
         )
     return self.copy_(source)
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, cast, overload
 
 from pyburn import _core, linalg, return_types
 from pyburn._api import both, check_tensor, into, method
+from pyburn._autocast import composite
 from pyburn._core import Tensor
 from pyburn._dtypes import Number, numpy_names
 
@@ -173,7 +174,8 @@ def tensordot(
         if not 0 <= dims <= min(a.ndim, b.ndim):
             raise RuntimeError(
                 f"tensordot: expected dims between 0 and {min(a.ndim, b.ndim)}, the fewest "
-                f"dimensions of both tensors, got {dims}"
+                f"dimensions of both tensors, got {dims} for shapes "
+                f"{list(a.shape)} and {list(b.shape)}"
             )
         pair: Sequence[Any] = (range(a.ndim - dims, a.ndim), range(dims))
     elif len(dims) == 2:
@@ -327,12 +329,14 @@ def cross(
         dim = next((at for at, size in enumerate(input.shape) if size == 3), None)
         if dim is None:
             raise RuntimeError(
-                f"cross: expected a dimension of size 3 in input, got shape {list(input.shape)}"
+                f"cross: expected a dimension of size 3 in input, got shapes {list(input.shape)} "
+                f"and {list(other.shape)}"
             )
     return into(_core.cross(input, other, dim), out)
 
 
 @method
+@composite
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal.
 
@@ -342,7 +346,7 @@ def trace(input: Tensor) -> Tensor:
     """
     check_tensor("trace", input)
     if input.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
+        raise RuntimeError(f"trace: expected a matrix, but got shape {list(input.shape)}")
     return _core.sum(_core.diagonal(input, 0, 0, 1), None, False)
 
 
@@ -399,6 +403,8 @@ def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
     """The ``p``-norms of the differences of two tensors' rows, to which ``eps`` is added."""
+    check_tensor("pairwise_distance", x1)
+    check_tensor("pairwise_distance", x2)
     return linalg.vector_norm(x1 - x2 + eps, p, -1, keepdim)
 
 
@@ -557,6 +563,7 @@ def orgqr(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method
+@composite
 def ormqr(
     input: Tensor,
     tau: Tensor,

@@ -10,6 +10,7 @@ from typing import Any
 
 from pyburn import _core, return_types
 from pyburn._api import both, check_tensor, into
+from pyburn._autocast import composite
 from pyburn._core import LinAlgError, Tensor
 from pyburn._dtypes import DTypeLike, Number, as_dtype, category, int32, numpy_names
 
@@ -507,6 +508,7 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     return into(_core.matrix_power(input, n), out)
 
 
+@composite
 def matrix_sqrth(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The positive-definite square root of positive-definite matrices, of which the lower triangle
     is read.
@@ -544,6 +546,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 
 
 @numpy_names
+@composite
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """The sum along a dimension of the products of conjugated vectors and others."""
     for kind in (x.dtype, y.dtype):

@@ -11,12 +11,12 @@ import random
 import sys
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyburn as pb
-from helpers import map_arrays, plain
+from helpers import arrays_in, map_arrays, plain
 
 from ops.row import Call, Row
 from ops.runner import find
@@ -49,8 +49,10 @@ class Wrong:
     how: str
     args: list[Any]
     kwargs: dict[str, Any]
-    shapes: list[list[int]]
-    """When one shape was changed: that one and another that it has to agree with."""
+    right: tuple[int, np.ndarray] | None = None
+    """When one shape was changed: whose, and zeros of the shape it had."""
+    no_tensor: bool = False
+    """Whether what is no tensor, nor a number, stands where one is expected."""
     as_method: bool = False
 
     def __str__(self) -> str:
@@ -71,6 +73,19 @@ class Wrong:
         if self.as_method and args and isinstance(args[0], pb.Tensor):
             return getattr(args[0], self.row.public)(*args[1:], **kwargs)
         return find(self.row.name)(*args, **kwargs)
+
+    def shapes(self) -> list[list[int]]:
+        """Every shape of the call, if shapes are what is wrong with it: nothing else differs from
+        a call that is accepted."""
+        if self.right is None:
+            return []
+        at, zeros = self.right
+        args = [*self.args[:at], zeros, *self.args[at + 1 :]]
+        try:
+            replace(self, args=args).run()
+        except Exception:
+            return []
+        return [list(array.shape) for array in arrays_in([self.args, self.kwargs])]
 
 
 def calls(seed: int) -> Iterator[Wrong]:
@@ -99,7 +114,7 @@ def calls(seed: int) -> Iterator[Wrong]:
         )
         call = chance.choice(pool)
         way = chance.choice(ways)
-        wrong = Wrong(row, way.__name__[1:], list(call.args), dict(call.kwargs), [])
+        wrong = Wrong(row, way.__name__[1:], list(call.args), dict(call.kwargs))
         if way(wrong, chance):
             wrong.as_method = row.method and row.function and chance.random() < 0.5
             yield wrong
@@ -117,8 +132,7 @@ def _shape(wrong: Wrong, chance: random.Random) -> bool:
     old = wrong.args[at]
     shape = chance.choice(SHAPES)
     wrong.args[at] = np.zeros(shape, old.dtype)
-    if wrong.row.broadcasts and len(places) > 1:
-        wrong.shapes = [list(wrong.args[place].shape) for place in places]
+    wrong.right = (at, np.zeros(old.shape, old.dtype))
     return shape != old.shape
 
 
@@ -145,14 +159,20 @@ def _device(wrong: Wrong, chance: random.Random) -> bool:
 def _junk(wrong: Wrong, chance: random.Random) -> bool:
     if not wrong.args:
         return False
-    wrong.args[chance.randrange(len(wrong.args))] = chance.choice(JUNK)
-    return True
+    return _put(wrong, chance.randrange(len(wrong.args)), chance.choice(JUNK))
 
 
 def _none(wrong: Wrong, chance: random.Random) -> bool:
     if not wrong.args:
         return False
-    wrong.args[chance.randrange(len(wrong.args))] = None
+    return _put(wrong, chance.randrange(len(wrong.args)), None)
+
+
+def _put(wrong: Wrong, at: int, junk: Any) -> bool:
+    # Lists are tensors to some functions, and None past the first argument may mean its absence.
+    may_be_meant = isinstance(junk, (int, float, complex, list, dict)) or (junk is None and at > 0)
+    wrong.no_tensor = isinstance(wrong.args[at], np.ndarray) and not may_be_meant
+    wrong.args[at] = junk
     return True
 
 
@@ -210,7 +230,8 @@ def main(seed: int, wanted: int) -> None:
                 "raised": type(error).__name__,
                 "is_exception": isinstance(error, Exception),
                 "text": str(error),
-                "shapes": wrong.shapes,
+                "no_tensor": wrong.no_tensor,
+                "shapes": wrong.shapes(),
                 "call": str(wrong),
             }
             print(json.dumps(report), flush=True)

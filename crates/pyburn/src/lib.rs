@@ -2,6 +2,7 @@
 //! errors; arithmetic is `wrap-burn`'s.
 
 mod args;
+mod autocast;
 mod autograd;
 mod boundary;
 mod devices;
@@ -11,6 +12,7 @@ mod exchange;
 mod indexing;
 mod native;
 mod operators;
+mod shapes;
 mod tensor;
 
 use pyo3::prelude::*;
@@ -22,6 +24,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    wrap_burn::interrupt::ask(|| {
+        Python::attach(|py| py.check_signals().map_err(|error| boundary::from_py(py, error)))
+    });
     module.add("DeviceError", module.py().get_type::<boundary::DeviceError>())?;
     module.add("OutOfMemoryError", module.py().get_type::<boundary::OutOfMemoryError>())?;
     module.add("LinAlgError", module.py().get_type::<boundary::LinAlgError>())?;
@@ -32,6 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(operators::unary, module)?)?;
     tensor::register(module)?;
     autograd::register(module)?;
+    autocast::register(module)?;
     devices::register(module)?;
     dlpack::register(module)?;
     native::register(module)

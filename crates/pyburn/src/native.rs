@@ -80,7 +80,32 @@ tuples_to_py! {
 /// a tensor and decides whether the interpreter is released; further tensors are `T`, their engine
 /// tensor is `.0`. The stubs' generator reads the result's type off the engine's method that the
 /// expression ends with; where it cannot, the line says it: `fn name(first) -> Type => expression;`.
+/// The expression leaves its arguments where they are, for errors to name their shapes.
 macro_rules! native {
+    // In autocast, converts the tensors of the arguments, as the function's name asks for.
+    (@begin $py:ident $name:ident; $($arg:ident)*) => {
+        if wrap_burn::autocast::active() {
+            #[allow(unused_imports, reason = "not every function has both kinds of arguments")]
+            use $crate::autocast::{HasTensors as _, NoTensors as _};
+            let mut found = Vec::new();
+            $((&mut $arg).tensors(&mut found);)*
+            $crate::autocast::begin($py, stringify!($name), found)?
+        } else {
+            None
+        }
+    };
+    // Runs a body; what it refuses names the shapes of the arguments.
+    (@named ($found:expr) $($arg:ident)*; $body:expr) => {{
+        #[allow(unused_imports, reason = "not every function has further arguments")]
+        use $crate::shapes::{HasShapes as _, NoShapes as _};
+        // A closure of its own, because bodies return early.
+        #[allow(clippy::redundant_closure_call, reason = "as above")]
+        (|| $body)().map_err(|error| {
+            let found = $found;
+            $(let found = (&$arg).shapes(found);)*
+            found.name(error)
+        })
+    }};
     ($($(#[$meta:meta])* fn $name:ident ( $first:ident $(, $arg:ident : $ty:ty)* $(,)? ) $(-> $result:ty)? => $body:expr ;)*) => {
         $(
             #[pyo3::pyfunction]
@@ -88,11 +113,14 @@ macro_rules! native {
             #[allow(clippy::too_many_arguments, reason = "the engine's functions have as many")]
             pub(super) fn $name(
                 py: pyo3::Python<'_>,
-                $first: $crate::args::T,
-                $($arg: $ty),*
+                #[allow(unused_mut)] mut $first: $crate::args::T,
+                $(#[allow(unused_mut)] mut $arg: $ty),*
             ) -> pyo3::PyResult<pyo3::Py<pyo3::PyAny>> {
+                let _given = native!(@begin py $name; $first $($arg)*);
                 let $first = &$first.0;
-                let result $(: $result)? = $crate::boundary::on(py, $first, move || $body)?;
+                let result $(: $result)? = $crate::boundary::on(py, $first, || {
+                    native!(@named ($crate::shapes::Shapes::default().see($first)) $($arg)*; $body)
+                })?;
                 $crate::native::ToPy::to_py(result, py)
             }
         )*
@@ -113,9 +141,12 @@ macro_rules! native_free {
             $(#[$meta])*
             pub(super) fn $name(
                 py: pyo3::Python<'_>,
-                $($arg: $ty),*
+                $(#[allow(unused_mut)] mut $arg: $ty),*
             ) -> pyo3::PyResult<pyo3::Py<pyo3::PyAny>> {
-                let result $(: $result)? = $crate::boundary::run(py, move || $body)?;
+                let _given = native!(@begin py $name; $($arg)*);
+                let result $(: $result)? = $crate::boundary::run(py, || {
+                    native!(@named ($crate::shapes::Shapes::default()) $($arg)*; $body)
+                })?;
                 $crate::native::ToPy::to_py(result, py)
             }
         )*
@@ -140,8 +171,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Sizes {
 }
 
 /// The engine's tensors out of a list argument.
-fn tensors(list: Vec<T>) -> Vec<Tensor> {
-    list.into_iter().map(|argument| argument.0).collect()
+fn tensors(list: &[T]) -> Vec<Tensor> {
+    list.iter().map(|argument| argument.0.clone()).collect()
 }
 
 mod arrange;
@@ -149,15 +180,20 @@ mod basic;
 mod blend;
 mod fft;
 mod linalg;
+mod nn;
+mod optim;
 mod order;
 mod pick;
 mod random;
+mod sequence;
+mod vision;
 
 /// Adds every function to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<random::PyGenerator>()?;
     module.add_function(wrap_pyfunction!(random::default_generator, module)?)?;
     basic::register(module)?;
+    vision::register(module)?;
     arrange::register(module)?;
     arrange::register_free(module)?;
     blend::register(module)?;
@@ -165,8 +201,13 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fft::register_free(module)?;
     linalg::register(module)?;
     linalg::register_free(module)?;
+    module.add_class::<optim::PySlots>()?;
+    module.add_function(wrap_pyfunction!(optim::optim_slots, module)?)?;
+    nn::register(module)?;
+    optim::register_free(module)?;
     order::register(module)?;
     pick::register(module)?;
     random::register(module)?;
-    random::register_free(module)
+    random::register_free(module)?;
+    sequence::register(module)
 }

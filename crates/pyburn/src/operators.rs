@@ -5,14 +5,21 @@
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::PyNotImplemented;
-use wrap_burn::Tensor;
 use wrap_burn::ops::binary::{Binary, Operand};
 use wrap_burn::ops::compare::Compare;
 use wrap_burn::ops::unary::Unary;
+use wrap_burn::{Error, Tensor};
 
 use crate::args::{self, Op, T};
 use crate::boundary::on;
+use crate::shapes::{HasShapes as _, Shapes};
 use crate::tensor::PyTensor;
+
+/// An error of two operands, with the shapes they have.
+#[cold]
+fn named(error: Error, tensor: &Tensor, other: &Operand) -> Error {
+    other.shapes(Shapes::default().see(tensor)).name(error)
+}
 
 /// The result of an operator, or Python's way to say "ask the other operand".
 fn answer<'py>(
@@ -22,7 +29,11 @@ fn answer<'py>(
     f: impl FnOnce(&Operand) -> wrap_burn::Result<Tensor> + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     match args::operand(other)? {
-        Some(operand) => Ok(Bound::new(py, PyTensor(on(py, tensor, || f(&operand))?))?.into_any()),
+        Some(operand) => {
+            let found =
+                on(py, tensor, || f(&operand).map_err(|error| named(error, tensor, &operand)))?;
+            Ok(Bound::new(py, PyTensor(found))?.into_any())
+        }
         None => Ok(PyNotImplemented::get(py).to_owned().into_any()),
     }
 }
@@ -38,7 +49,9 @@ fn reversed(tensor: &Tensor, kind: Binary, other: &Operand) -> wrap_burn::Result
 fn in_place(slf: &Bound<'_, PyTensor>, kind: Binary, other: &Bound<'_, PyAny>) -> PyResult<()> {
     let Op(operand) = other.extract()?;
     let tensor = &slf.get().0;
-    on(slf.py(), tensor, || tensor.with_(kind, &operand))
+    on(slf.py(), tensor, || {
+        tensor.with_(kind, &operand).map_err(|error| named(error, tensor, &operand))
+    })
 }
 
 macro_rules! operators {
@@ -112,7 +125,8 @@ impl PyTensor {
         let Ok(T(other)) = other.extract::<T>() else {
             return Ok(PyNotImplemented::get(py).to_owned().into_any());
         };
-        let out = on(py, &self.0, || self.0.matmul(&other))?;
+        let named = |error| named(error, &self.0, &Operand::Tensor(other.clone()));
+        let out = on(py, &self.0, || self.0.matmul(&other).map_err(named))?;
         Ok(Bound::new(py, PyTensor(out))?.into_any())
     }
 

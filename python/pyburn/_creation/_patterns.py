@@ -155,7 +155,7 @@ def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tens
     """The powers of a vector's elements, one row per element."""
     check_tensor("vander", x)
     if x.ndim != 1:
-        raise RuntimeError("vander: x must be a one-dimensional tensor.")
+        raise RuntimeError(f"vander: x must be a one-dimensional tensor, got shape {list(x.shape)}")
     count = x.numel() if N is None else N
     if count < 0:
         raise RuntimeError("vander: N must be non-negative.")

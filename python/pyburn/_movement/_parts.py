@@ -95,7 +95,11 @@ def slice_scatter(
     check_tensor("slice_scatter", input)
     if step < 1:
         raise RuntimeError(f"slice_scatter: step must be positive, got {step}")
-    size = input.shape[wrapped(dim, input.ndim, "slice_scatter")]
+    check_tensor("slice_scatter", src)
+    try:
+        size = input.shape[wrapped(dim, input.shape, "slice_scatter")]
+    except IndexError as fault:
+        raise IndexError(f"{fault} for a source of shape {list(src.shape)}") from None
     places = range(size)[slice(start, end, step)]
     return _core.view_scatter_slice(input, src, dim, places.start, len(places), step)
 

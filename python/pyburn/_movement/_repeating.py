@@ -42,7 +42,7 @@ def fliplr(input: Tensor) -> Tensor:
     """The second dimension read backwards."""
     check_tensor("fliplr", input)
     if input.ndim < 2:
-        raise RuntimeError(f"fliplr: input must be >= 2-d, got {input.ndim}-d")
+        raise RuntimeError(f"fliplr: input must be >= 2-d, got shape {list(input.shape)}")
     return _core.flip(input, 1)
 
 
@@ -107,9 +107,13 @@ def repeat_interleave(
         >>> pyburn.repeat_interleave(pyburn.tensor([1, 2]), 2)
         tensor([1, 1, 2, 2])
     """
+    check_tensor("repeat_interleave", input)
     if repeats is None:
         if input.ndim != 1:
-            raise RuntimeError("repeat_interleave: only accepts a 1-dim tensor of repeats")
+            raise RuntimeError(
+                "repeat_interleave: expected repeats, or a 1-dim tensor of them alone, got shape "
+                f"{list(input.shape)}"
+            )
         result = _core.repeated_places(input).to(input.dtype)
     else:
         result = _core.repeat_interleave(input, repeats, dim)

@@ -128,7 +128,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         pyburn.Size([2, 3])
     """
     check_tensor("unflatten", input)
-    at = wrapped(dim, input.ndim, "unflatten")
+    at = wrapped(dim, input.shape, "unflatten")
     given = sizes_of((sizes,), "unflatten")
     if not given:
         raise RuntimeError("unflatten: sizes must be non-empty")
@@ -140,7 +140,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     if not fits or given.count(-1) > 1:
         raise RuntimeError(
             f"unflatten: provided sizes {list(given)} don't multiply up to the size of dim {dim} "
-            f"({length}) in the input tensor"
+            f"({length}) in the input tensor of shape {list(input.shape)}"
         )
     filled = [length // known if size == -1 else size for size in given]
     return input.reshape(*input.shape[:at], *filled, *input.shape[at + 1 :])
@@ -256,7 +256,7 @@ def adjoint(input: Tensor) -> Tensor:
     if input.ndim < 2:
         raise RuntimeError(
             f"adjoint: tensor.adjoint() is only supported on matrices or batches of matrices. Got "
-            f"{input.ndim}-D tensor."
+            f"{input.ndim}-D tensor, of shape {list(input.shape)}"
         )
     return input.transpose(-2, -1).conj()
 

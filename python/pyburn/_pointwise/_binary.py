@@ -174,9 +174,13 @@ def _scaled(other: Any, alpha: Number, input: Any) -> Any:
             raise RuntimeError(
                 "For integral input tensors, argument alpha must not be a floating point number."
             )
-        scaled = other * alpha
-        boolean = isinstance(other, Tensor) and other.dtype == bool_
-        return scaled.to(bool_) if boolean and scaled.dtype == int64 else scaled
+        if isinstance(other, Tensor):
+            scaled = other * alpha
+            boolean = other.dtype == bool_ and scaled.dtype == int64
+            return scaled.to(bool_) if boolean else scaled
+        if not isinstance(other, (builtins.int, builtins.float, builtins.complex)):
+            raise TypeError(f"expected a Tensor or a number, got {type(other).__name__}")
+        return other * alpha
     return other
 
 

@@ -273,6 +273,12 @@ def is_floating_point(input: Tensor) -> bool:
 @method
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not zero."""
+    check_tensor("is_nonzero", input)
+    if input.numel() != 1:
+        raise RuntimeError(
+            "is_nonzero: expected a tensor of one element, whose truth is not ambiguous, got shape "
+            f"{list(input.shape)}"
+        )
     return builtins.bool(input)
 
 

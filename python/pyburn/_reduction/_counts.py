@@ -197,13 +197,22 @@ def histogramdd(
     check_tensor("histogramdd", input)
     if input.ndim < 2:
         raise RuntimeError(
-            f"histogramdd: input tensor should have at least 2 dimensions, but got {input.ndim}"
+            f"histogramdd: input tensor should have at least 2 dimensions, but got shape "
+            f"{list(input.shape)}"
         )
     rank = input.shape[-1]
     points = input.reshape(-1, rank)
     listed = [bins] * rank if isinstance(bins, int) else list(bins)
     if len(listed) != rank:
-        raise RuntimeError(f"histogramdd: expected {rank} entries in bins, got {len(listed)}")
+        raise RuntimeError(
+            f"histogramdd: expected {rank} entries in bins, got {len(listed)} (got shape "
+            f"{list(input.shape)})"
+        )
+    if range is not None and len(range) != 2 * rank:
+        raise RuntimeError(
+            f"histogramdd: expected {2 * rank} numbers in range, got {len(range)} (got shape "
+            f"{list(input.shape)})"
+        )
     edges: list[Tensor] = []
     places = inside = None
     for at, own in enumerate(listed):

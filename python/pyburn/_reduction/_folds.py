@@ -231,8 +231,8 @@ def _extreme(
         return both(kind, pair(input, dim, keepdim), out)
     if not input.numel():
         raise RuntimeError(
-            f"{name}: expected reduction dim to be specified for input.numel() == 0. Specify the "
-            "reduction dim with the 'dim' argument."
+            f"{name}: expected reduction dim to be specified for input.numel() == 0, got shape "
+            f"{list(input.shape)}; specify it with the 'dim' argument"
         )
     reduce = _core.amax if name == "max" else _core.amin
     return into(reduce(input, None, False), out)
@@ -325,6 +325,8 @@ def aminmax(
     least, most = _core.aminmax(input, dim, keepdim)
     if out is None:
         return return_types.aminmax(least, most)
+    if not isinstance(out, (tuple, list)) or len(out) != 2:
+        raise TypeError("aminmax: expected out to be a tuple of two Tensors")
     try:
         refuse_overlap(out[0], out[1])
     except RuntimeError as fault:

@@ -209,8 +209,10 @@ def bucketize(
     """The bin of each element between ascending boundaries."""
     check_tensor("bucketize", boundaries)
     if boundaries.ndim != 1:
+        values = f"shape {list(input.shape)}" if isinstance(input, Tensor) else input
         raise RuntimeError(
-            f"bucketize: boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})"
+            f"bucketize: boundaries tensor must be 1 dimension, but got shape "
+            f"{list(boundaries.shape)} for {values}"
         )
     return into(_core.searchsorted(boundaries, input, right, None, None, out_int32), out)
 

@@ -124,7 +124,7 @@ def gradient(
     if edge_order not in (1, 2):
         raise RuntimeError("gradient: only supports edge_order=1 and edge_order=2.")
     listed = range(input.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
-    dims = [wrapped(each, input.ndim, "gradient") for each in listed]
+    dims = [wrapped(each, input.shape, "gradient") for each in listed]
     for each in dims:
         if dims.count(each) > 1:
             raise RuntimeError(f"gradient: dim {each} appears multiple times in the list of dims")

@@ -2,6 +2,7 @@
 
 use wrap_burn::Tensor;
 use wrap_burn::ops::binary::Operand;
+use wrap_burn::ops::create::check_fill;
 use wrap_burn::ops::pad::PadMode;
 
 use super::{Sizes, tensors};
@@ -63,18 +64,20 @@ native! {
 }
 
 native_free! {
-    fn _cat(parts: Vec<T>, dim: i64) => Tensor::cat(&tensors(parts), dim);
-    fn _stack(parts: Vec<T>, dim: i64) => Tensor::stack(&tensors(parts), dim);
-    fn _hstack(parts: Vec<T>) => Tensor::hstack(&tensors(parts));
-    fn _vstack(parts: Vec<T>) => Tensor::vstack(&tensors(parts));
-    fn _dstack(parts: Vec<T>) => Tensor::dstack(&tensors(parts));
-    fn _column_stack(parts: Vec<T>) => Tensor::column_stack(&tensors(parts));
-    fn _block_diag(parts: Vec<T>) => Tensor::block_diag(&tensors(parts));
-    fn _broadcast_tensors(parts: Vec<T>) => Tensor::broadcast_tensors(&tensors(parts));
-    fn _meshgrid(parts: Vec<T>, indexing: &str) => Tensor::meshgrid(&tensors(parts), indexing);
-    fn _cartesian_prod(parts: Vec<T>) => Tensor::cartesian_prod(&tensors(parts));
-    fn _full(size: Sizes, fill: Number, dtype: DTypeArg, device: DeviceArg) =>
-        Tensor::full(&size.0, fill.0, dtype.0, device.0);
+    fn _cat(parts: Vec<T>, dim: i64) => Tensor::cat(&tensors(&parts), dim);
+    fn _stack(parts: Vec<T>, dim: i64) => Tensor::stack(&tensors(&parts), dim);
+    fn _hstack(parts: Vec<T>) => Tensor::hstack(&tensors(&parts));
+    fn _vstack(parts: Vec<T>) => Tensor::vstack(&tensors(&parts));
+    fn _dstack(parts: Vec<T>) => Tensor::dstack(&tensors(&parts));
+    fn _column_stack(parts: Vec<T>) => Tensor::column_stack(&tensors(&parts));
+    fn _block_diag(parts: Vec<T>) => Tensor::block_diag(&tensors(&parts));
+    fn _broadcast_tensors(parts: Vec<T>) => Tensor::broadcast_tensors(&tensors(&parts));
+    fn _meshgrid(parts: Vec<T>, indexing: &str) => Tensor::meshgrid(&tensors(&parts), indexing);
+    fn _cartesian_prod(parts: Vec<T>) => Tensor::cartesian_prod(&tensors(&parts));
+    fn _full(size: Sizes, fill: Number, dtype: DTypeArg, device: DeviceArg) => {
+        check_fill("full", fill.0, dtype.0)?;
+        Tensor::full(&size.0, fill.0, dtype.0, device.0)
+    };
     fn _arange(start: Number, end: Number, step: Number, dtype: DTypeArg, device: DeviceArg) =>
         Tensor::arange(start.0, end.0, step.0, dtype.0, device.0);
     fn _linspace(start: Number, end: Number, steps: i64, dtype: DTypeArg, device: DeviceArg) =>

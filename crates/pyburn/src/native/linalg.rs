@@ -121,7 +121,7 @@ native! {
 }
 
 native_free! {
-    fn _einsum(equation: &str, operands: Vec<T>) => Tensor::einsum(equation, &tensors(operands));
-    fn _multi_dot(parts: Vec<T>) => Tensor::multi_dot(&tensors(parts));
-    fn _chain_matmul(parts: Vec<T>) => Tensor::chain_matmul(&tensors(parts));
+    fn _einsum(equation: &str, operands: Vec<T>) => Tensor::einsum(equation, &tensors(&operands));
+    fn _multi_dot(parts: Vec<T>) => Tensor::multi_dot(&tensors(&parts));
+    fn _chain_matmul(parts: Vec<T>) => Tensor::chain_matmul(&tensors(&parts));
 }

@@ -6,6 +6,7 @@ use wrap_burn::ops::search::Bins;
 use wrap_burn::ops::sort::Interpolation;
 
 use crate::args::{Ints, Op, T};
+use crate::shapes::{HasShapes, Shapes};
 
 fn dims(ints: &Option<Ints>) -> Option<&[i64]> {
     ints.as_ref().map(|ints| ints.0.as_slice())
@@ -49,10 +50,19 @@ impl<'a, 'py> FromPyObject<'a, 'py> for BinsArg {
 }
 
 impl BinsArg {
-    fn with(self, range: Option<(f64, f64)>) -> Bins {
+    fn with(&self, range: Option<(f64, f64)>) -> Bins {
         match self {
-            BinsArg::Count(count) => Bins::Equal { count, range },
-            BinsArg::Edges(edges) => Bins::Edges(edges.0),
+            BinsArg::Count(count) => Bins::Equal { count: *count, range },
+            BinsArg::Edges(edges) => Bins::Edges(edges.0.clone()),
+        }
+    }
+}
+
+impl HasShapes for BinsArg {
+    fn shapes(&self, found: Shapes) -> Shapes {
+        match self {
+            BinsArg::Count(_) => found,
+            BinsArg::Edges(edges) => edges.shapes(found),
         }
     }
 }

@@ -27,14 +27,14 @@ fn segment_kind(name: &str) -> wrap_burn::Result<SegmentReduce> {
 }
 
 fn segments(
-    lengths: Option<T>,
-    offsets: Option<T>,
-    indices: Option<T>,
+    lengths: &Option<T>,
+    offsets: &Option<T>,
+    indices: &Option<T>,
 ) -> wrap_burn::Result<Segments> {
     match (lengths, offsets, indices) {
-        (Some(lengths), None, None) => Ok(Segments::Lengths(lengths.0)),
-        (None, Some(offsets), None) => Ok(Segments::Offsets(offsets.0)),
-        (None, None, Some(indices)) => Ok(Segments::Indices(indices.0)),
+        (Some(lengths), None, None) => Ok(Segments::Lengths(lengths.0.clone())),
+        (None, Some(offsets), None) => Ok(Segments::Offsets(offsets.0.clone())),
+        (None, None, Some(indices)) => Ok(Segments::Indices(indices.0.clone())),
         _ => Err(wrap_burn::error!(
             Runtime,
             "segment_reduce: expected one of lengths, indices and offsets"
@@ -42,8 +42,8 @@ fn segments(
     }
 }
 
-fn slots(indices: Vec<Option<T>>) -> Vec<Option<Tensor>> {
-    indices.into_iter().map(|slot| slot.map(|t| t.0)).collect()
+fn slots(indices: &[Option<T>]) -> Vec<Option<Tensor>> {
+    indices.iter().map(|slot| slot.as_ref().map(|t| t.0.clone())).collect()
 }
 
 native! {
@@ -61,10 +61,10 @@ native! {
         input.scatter_reduce(dim, &index.0, &source.0, combine(reduce)?, include_self);
     fn take_along_dim(input, index: T, dim: Option<i64>) => input.take_along_dim(&index.0, dim);
     fn advanced_put(input, indices: Vec<Option<T>>, values: T, accumulate: bool) =>
-        input.advanced_put(&slots(indices), &values.0, accumulate);
+        input.advanced_put(&slots(&indices), &values.0, accumulate);
     fn advanced_put_(input, indices: Vec<Option<T>>, values: T, accumulate: bool) =>
-        input.advanced_put_(&slots(indices), &values.0, accumulate);
+        input.advanced_put_(&slots(&indices), &values.0, accumulate);
     fn segment_reduce(
         input, reduce: &str, lengths: Option<T>, offsets: Option<T>, indices: Option<T>, initial: Option<f64>
-    ) => input.segment_reduce(segment_kind(reduce)?, &segments(lengths, offsets, indices)?, initial);
+    ) => input.segment_reduce(segment_kind(reduce)?, &segments(&lengths, &offsets, &indices)?, initial);
 }
