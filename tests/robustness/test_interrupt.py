@@ -41,6 +41,76 @@ def test_ctrl_c_ends_a_loop_and_the_process_stays_usable():
     assert (done.returncode, done.stdout.strip()) == (0, "usable"), done.stderr
 
 
+LONG_WALK = """
+x = pyburn.ones(300, 300, requires_grad=True)
+y = x
+for _ in range(20_000):
+    y = y * 1.0001
+def call():
+    y.sum().backward()
+"""
+
+LONG_STEP = """
+x = pyburn.randn(900, 900, dtype=pyburn.float64)
+def call():
+    pyburn.linalg.svd(x)
+"""
+
+ONE_CALL = """
+import os, signal, threading, time
+import pyburn
+{preparation}
+def press():
+    time.sleep(0.2)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=press, daemon=True).start()
+start = time.monotonic()
+try:
+    call()
+    time.sleep(1)
+    print("not interrupted")
+except KeyboardInterrupt:
+    took = time.monotonic() - start
+    assert (pyburn.ones(2) + 1).tolist() == [2, 2]
+    print(took)
+"""
+
+
+def _interrupted(preparation):
+    """Seconds after which Ctrl-C, pressed 0.2 seconds into one call, ended it."""
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_CALL.format(preparation=preparation)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return float(done.stdout)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_ends_a_long_walk_back():
+    alone = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"import time, pyburn\n{LONG_WALK}\nstart = time.monotonic()\ncall()\n"
+            "print(time.monotonic() - start)",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    whole = float(alone.stdout)
+    assert whole > 0.4, "too short a walk to be interrupted"
+    assert _interrupted(LONG_WALK) < max(0.4, 0.7 * whole)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_during_one_long_step_is_raised_after_it():
+    assert _interrupted(LONG_STEP) < 60
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_without_a_handler_the_process_ends_as_python_does():
     script = "import pyburn, time\nprint('up', flush=True)\nwhile True: pyburn.ones(100) + 1\n"

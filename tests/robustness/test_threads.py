@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyburn
@@ -86,6 +87,41 @@ def test_backward_in_several_threads_adds_up():
     run(*map(work, others))
     for own in others:
         assert own.grad.tolist() == [50] * 100
+
+
+@pytest.mark.parametrize("size", [4, 200])
+def test_a_pool_differentiates_different_graphs(size):
+    """Small graphs keep the interpreter, large ones release it; hooks take it back midway."""
+
+    def work(seed):
+        random = np.random.default_rng(seed)
+        x = random.normal(size=(size, size))
+        w = pyburn.tensor(random.normal(size=(size, size)), requires_grad=True)
+        seen = []
+        hidden = (pyburn.from_numpy(x) @ w).tanh()
+        hidden.register_hook(lambda g: seen.append(tuple(g.shape)))
+        (hidden * hidden).sum().backward()
+        y = np.tanh(x @ w.detach().numpy())
+        expected = x.T @ (2 * y * (1 - y * y))
+        np.testing.assert_allclose(w.grad.numpy(), expected, rtol=1e-9, atol=1e-9)
+        assert seen == [(size, size)]
+        return seed
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, range(64), timeout=120)) == list(range(64))
+
+
+def test_a_pool_adds_up_at_one_leaf():
+    """No gradient is lost where walks of several threads meet."""
+    w = pyburn.zeros(1000, requires_grad=True)
+
+    def work(_):
+        for _ in range(100):
+            (w * 2).sum().backward()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8), timeout=120))
+    assert w.grad.tolist() == [8 * 100 * 2] * 1000
 
 
 def test_grad_of_shared_parameters():

@@ -150,10 +150,13 @@ mod op;
 mod tensor;
 mod value;
 
+pub mod autocast;
 pub mod autograd;
 pub mod defaults;
 pub mod device;
+pub mod interrupt;
 pub mod ops;
+pub mod optim;
 #[cfg(feature = "pyo3")]
 pub mod py;
 pub mod random;

@@ -9,6 +9,8 @@ use smallvec::SmallVec;
 
 use super::mode::{ModeGuard, anomaly_enabled};
 use super::node::{Edge, Kind, Node};
+use crate::autocast::Paused;
+use crate::interrupt::Pulse;
 use crate::tensor::Tensor;
 use crate::value::{Meta, Value};
 use crate::{Result, bail};
@@ -157,6 +159,8 @@ fn run(
     targets: Option<&[Edge]>,
 ) -> Result<Vec<Option<Tensor>>> {
     let _mode = ModeGuard::grad(create_graph);
+    // Gradients have the dtypes that the forward ops computed in.
+    let _given = Paused::new();
     let mut slots: FxHashMap<Key, Slots> = FxHashMap::default();
     let mut queue: BinaryHeap<Waiting> = BinaryHeap::new();
     let mut edges = Vec::with_capacity(roots.len());
@@ -174,9 +178,11 @@ fn run(
     let needed = targets.map(|targets| needed(&edges, targets));
     drop(edges);
     let mut captured: Vec<Option<Tensor>> = vec![None; targets.map_or(0, <[Edge]>::len)];
+    let mut pulse = Pulse::new();
 
     while let Some(Waiting(node)) = queue.pop() {
         let Some(mut grads) = slots.remove(&Arc::as_ptr(&node)) else { continue };
+        pulse.before(grads.iter().flatten().map(Tensor::numel).sum())?;
         run_hooks(&node, &mut grads)?;
         if let Some(targets) = targets {
             for (slot, target) in captured.iter_mut().zip(targets) {
@@ -301,22 +307,31 @@ fn check_anomaly(node: &Arc<Node>, grads: &[Option<Tensor>]) -> Result<()> {
 
 /// Adds to a leaf's kept gradient.
 fn accumulate(leaf: &Tensor, grad: Tensor, create_graph: bool) -> Result<()> {
+    let plus = |kept: Tensor, grad: &Tensor| match create_graph {
+        true => kept.add(grad),
+        false => kept.add_(grad).map(|()| kept),
+    };
     let kept = leaf.auto_mut().grad.take();
-    let sum = match kept {
+    let mut sum = match kept {
+        Some(kept) => plus(kept, &grad)?,
         None if create_graph => grad,
         // Taken over if nobody else holds it, copied otherwise: later additions are in place.
         None if grad.handles() == 1 && owns_storage(&grad) => grad,
         None => Tensor::from_value(grad.value().copied()?),
-        Some(kept) if create_graph => kept.add(&grad)?,
-        Some(kept) => {
-            kept.add_(&grad)?;
-            kept
-        }
     };
-    let hooks = {
-        let mut state = leaf.auto_mut();
-        state.grad = Some(sum);
-        state.accumulated.snapshot()
+    // Walks of other threads may reach this leaf meanwhile: what they have put there counts too.
+    let hooks = loop {
+        let other = {
+            let mut state = leaf.auto_mut();
+            match state.grad.take() {
+                Some(other) => other,
+                None => {
+                    state.grad = Some(sum);
+                    break state.accumulated.snapshot();
+                }
+            }
+        };
+        sum = plus(sum, &other)?;
     };
     for hook in hooks {
         hook(leaf)?;
