@@ -14,6 +14,9 @@ ARGUMENTS = {
     "Sizes": "int | Sequence[int]",
     "BinsArg": "int | Tensor",
     "Order": "float | str",
+    "Hyper": "Tensor | Number",
+    "Group": "Slots",
+    "[f64;3]": "Sequence[float]",
     "Source": "Generator",
     "DTypeArg": "DTypeLike",
     "DeviceArg": "DeviceLike",
@@ -25,6 +28,8 @@ ARGUMENTS = {
     "Bound<PyAny>": "Any",
     "Py<PyAny>": "Any",
     "Bound<PyTuple>": "Any",
+    "Bound<PyList>": "list[Any]",
+    "Bound<PyDict>": "dict[Any, Any]",
     **dict.fromkeys(_INTEGERS, "int"),
 }
 """Types of arguments."""
@@ -40,6 +45,7 @@ RESULTS = {
     "PyDevice": "device",
     "PyNode": "Node",
     "PyGenerator": "Generator",
+    "PySlots": "Slots",
     "RemovableHandle": "RemovableHandle",
     "String": "str",
     "str": "str",

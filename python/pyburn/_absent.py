@@ -18,7 +18,6 @@ _SPARSE = (
 _NESTED = "there are no ragged tensors; hint: pad with nn.utils.rnn.pad_sequence and mask"
 _COMPILE = "there is no compiler of Python functions yet"
 _GRAPH = "there are no traces of Python functions yet"
-_AMP = "there is no automatic narrowing yet; hint: convert with .to(pyburn.bfloat16)"
 _QUANTIZED = "there are no quantised tensors"
 _DISTRIBUTED = "one process uses one machine's devices; nothing is sent to other processes"
 _NETWORK = "nothing is downloaded; hint: fetch the file yourself and read it with pyburn.load"
@@ -36,14 +35,10 @@ _BY_REASON: dict[str, str] = {
         sparse sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor
         sparse_bsc_tensor sparse_compressed_tensor sparse_coo sparse_csr sparse_csc sparse_bsr
         sparse_bsc sparse.mm sparse.sum sparse.addmm sparse.softmax sparse.log_softmax smm spmm dsmm
-        hsmm hspmm sspaddmm saddmm resize_as_sparse_""",
+        hsmm hspmm sspaddmm saddmm resize_as_sparse_ optim.SparseAdam""",
     _NESTED: "nested nested.as_nested_tensor nested.nested_tensor jagged masked",
     _COMPILE: "compile compiler _dynamo cond while_loop",
     _GRAPH: "fx fx.symbolic_trace fx.GraphModule fx.Graph fx.Node fx.wrap",
-    _AMP: """
-        amp amp.autocast amp.GradScaler autocast GradScaler set_autocast_enabled
-        set_autocast_cache_enabled set_autocast_dtype set_autocast_cpu_dtype set_autocast_gpu_dtype
-        set_autocast_cpu_enabled clear_autocast_cache""",
     _QUANTIZED: """
         quantization ao quantize_per_tensor quantize_per_channel quantize_per_tensor_dynamic
         dequantize fake_quantize_per_tensor_affine fake_quantize_per_channel_affine qint8 qint32
@@ -54,7 +49,7 @@ _BY_REASON: dict[str, str] = {
     _SCRIPT: "jit.trace jit.load jit.save jit.freeze jit.fork jit.wait jit.ScriptModule "
     "jit.ScriptFunction jit.trace_module jit.optimize_for_inference ScriptModule ScriptFunction",
     _PROFILER: "profiler monitor",
-    _LATER: "nn optim onnx export lr_scheduler train data module utils.data utils.tensorboard",
+    _LATER: "onnx export train data utils.data utils.tensorboard",
     _STORAGE: """
         Storage TypedStorage UntypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage
         LongStorage IntStorage ShortStorage CharStorage ByteStorage BoolStorage""",
@@ -74,6 +69,8 @@ _BY_REASON: dict[str, str] = {
         special.airy_ai special.bessel_y0 special.bessel_y1 special.modified_bessel_k0
         special.modified_bessel_k1 special.scaled_modified_bessel_k0
         special.scaled_modified_bessel_k1""",
+    "parameters are updated by optimizers only; hint: optimizer.step()": """
+        optim.functional optim.swap_in_optimizer_params_and_state""",
     "burn has backends for the CPU, CUDA and wgpu only": "mps xpu mtia xpu.is_available",
     "burn schedules streams itself; hint: pyburn.synchronize": "Stream Event accelerator",
 }

@@ -85,6 +85,9 @@ class RemovableHandle:
     def remove(self) -> None:
         """Removes the hook."""
 
+class Slots:
+    """The parameters of a group that have gradients, with their state."""
+
 class Tensor:
     """A multi-dimensional array of one element type on one device, with a history for gradients."""
     def __abs__(self) -> Tensor: ...
@@ -2701,6 +2704,18 @@ def _arange(
     dtype: DTypeLike,
     device: DeviceLike,
 ) -> Tensor: ...
+def _autocast_active() -> builtins.bool:
+    """Whether operations choose their dtypes on any kind of device."""
+
+def _autocast_caching() -> builtins.bool:
+    """Whether a weight that several operations take is converted once."""
+
+def _autocast_dtype(device: DeviceLike) -> _dtype:
+    """The narrow dtype of a kind of device."""
+
+def _autocast_enabled(device: DeviceLike) -> builtins.bool:
+    """Whether operations choose their dtypes on this kind of device."""
+
 def _backends() -> list[dict[str, Any]]:
     """Every backend as a dictionary: name, devices, and the reason why there are none."""
 
@@ -2716,6 +2731,11 @@ def _backward(
 def _bartlett_window(
     n: builtins.int, periodic: builtins.bool, dtype: DTypeLike, device: DeviceLike
 ) -> Tensor: ...
+def _begin_autocast(
+    function: str, tensors: Sequence[Tensor]
+) -> tuple[list[Tensor], builtins.int] | None:
+    """The tensors as a function of this name takes them, and what ends the pause that it runs in; `None` for a function that leaves it to the operations it is made of."""
+
 def _blackman_window(
     n: builtins.int, periodic: builtins.bool, dtype: DTypeLike, device: DeviceLike
 ) -> Tensor: ...
@@ -2724,9 +2744,15 @@ def _broadcast_tensors(parts: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
 def _cartesian_prod(parts: Sequence[Tensor]) -> Tensor: ...
 def _cat(parts: Sequence[Tensor], dim: builtins.int) -> Tensor: ...
 def _chain_matmul(parts: Sequence[Tensor]) -> Tensor: ...
+def _clear_autocast_cache() -> None:
+    """Lets go of converted weights."""
+
 def _column_stack(parts: Sequence[Tensor]) -> Tensor: ...
 def _dstack(parts: Sequence[Tensor]) -> Tensor: ...
 def _einsum(equation: str, operands: Sequence[Tensor]) -> Tensor: ...
+def _enter_autocast() -> builtins.int:
+    """Enters a region; gives how many the thread is in."""
+
 def _eye(
     n: builtins.int, m: builtins.int | None, dtype: DTypeLike, device: DeviceLike
 ) -> Tensor: ...
@@ -2773,6 +2799,9 @@ def _kaiser_window(
     dtype: DTypeLike,
     device: DeviceLike,
 ) -> Tensor: ...
+def _leave_autocast() -> builtins.int:
+    """Leaves a region; gives how many the thread is still in."""
+
 def _linspace(
     start: Tensor | Number,
     end: Tensor | Number,
@@ -2796,6 +2825,9 @@ def _multi_dot(parts: Sequence[Tensor]) -> Tensor: ...
 def _narrow(device: DeviceLike, dtype: DTypeLike) -> _dtype:
     """The dtype that stands in for one a device lacks."""
 
+def _pause_autocast() -> builtins.int:
+    """Pauses autocast; gives what ends the pause."""
+
 def _polar(modulus: Tensor, angle: Tensor) -> Tensor: ...
 def _record_function(
     class_: builtins.type[Any],
@@ -2815,11 +2847,23 @@ def _register_size(class_: builtins.type[tuple[builtins.int, ...]], /) -> None:
 def _require(device: DeviceLike) -> None:
     """Raises `DeviceError` unless the device can be used."""
 
+def _resume_autocast(before: builtins.int) -> None:
+    """Ends a pause."""
+
 def _rfftfreq(
     n: builtins.int, d: builtins.float, dtype: DTypeLike, device: DeviceLike
 ) -> Tensor: ...
 def _set_anomaly(enabled: builtins.bool) -> builtins.bool:
     """Sets whether backward passes look for NaN, and gives what was set before."""
+
+def _set_autocast_caching(enabled: builtins.bool) -> builtins.bool:
+    """Sets that, and gives what was set before."""
+
+def _set_autocast_dtype(device: DeviceLike, dtype: DTypeLike) -> _dtype:
+    """Sets that, and gives what was set before."""
+
+def _set_autocast_enabled(device: DeviceLike, enabled: builtins.bool) -> builtins.bool:
+    """Sets that, and gives what was set before."""
 
 def _set_grad_enabled(enabled: builtins.bool) -> builtins.bool:
     """Sets whether operations are recorded, and gives what was set before."""
@@ -3251,6 +3295,159 @@ def normal_with(
     generator: Generator | None,
 ) -> Tensor: ...
 def one_hot(input: Tensor, classes: builtins.int) -> Tensor: ...
+def optim_adadelta(
+    slots: Slots,
+    lr: Tensor | Number,
+    rho: Tensor | Number,
+    eps: Tensor | Number,
+    weight_decay: Tensor | Number,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_adafactor(
+    slots: Slots,
+    lr: Tensor | Number,
+    beta2_decay: builtins.float,
+    eps1: builtins.float | None,
+    eps2: builtins.float,
+    d: builtins.float,
+    weight_decay: builtins.float,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_adagrad(
+    slots: Slots,
+    lr: Tensor | Number,
+    lr_decay: Tensor | Number,
+    eps: Tensor | Number,
+    weight_decay: Tensor | Number,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_adam(
+    slots: Slots,
+    lr: Tensor | Number,
+    beta1: Tensor | Number,
+    beta2: Tensor | Number,
+    eps: Tensor | Number,
+    weight_decay: Tensor | Number,
+    decoupled: builtins.bool,
+    amsgrad: builtins.bool,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_adamax(
+    slots: Slots,
+    lr: Tensor | Number,
+    beta1: Tensor | Number,
+    beta2: Tensor | Number,
+    eps: Tensor | Number,
+    weight_decay: Tensor | Number,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_adan(
+    slots: Slots,
+    lr: Tensor | Number,
+    beta1: Tensor | Number,
+    beta2: Tensor | Number,
+    beta3: Tensor | Number,
+    eps: Tensor | Number,
+    weight_decay: Tensor | Number,
+    shrinks_first: builtins.bool,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_asgd(
+    slots: Slots,
+    lr: Tensor | Number,
+    lambd: Tensor | Number,
+    alpha: Tensor | Number,
+    t0: Tensor | Number,
+    weight_decay: Tensor | Number,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_lamb(
+    slots: Slots,
+    lr: Tensor | Number,
+    beta1: Tensor | Number,
+    beta2: Tensor | Number,
+    eps: Tensor | Number,
+    weight_decay: Tensor | Number,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_lion(
+    slots: Slots,
+    lr: Tensor | Number,
+    beta1: Tensor | Number,
+    beta2: Tensor | Number,
+    weight_decay: Tensor | Number,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_muon(
+    slots: Slots,
+    lr: Tensor | Number,
+    weight_decay: builtins.float,
+    momentum: builtins.float,
+    nesterov: builtins.bool,
+    coefficients: Sequence[builtins.float],
+    eps: builtins.float,
+    steps: builtins.int,
+    adjust_lr_fn: str | None,
+) -> None: ...
+def optim_nadam(
+    slots: Slots,
+    lr: Tensor | Number,
+    beta1: Tensor | Number,
+    beta2: Tensor | Number,
+    eps: Tensor | Number,
+    weight_decay: Tensor | Number,
+    momentum_decay: Tensor | Number,
+    decoupled: builtins.bool,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_radam(
+    slots: Slots,
+    lr: Tensor | Number,
+    beta1: Tensor | Number,
+    beta2: Tensor | Number,
+    eps: Tensor | Number,
+    weight_decay: Tensor | Number,
+    decoupled: builtins.bool,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_rmsprop(
+    slots: Slots,
+    lr: Tensor | Number,
+    alpha: Tensor | Number,
+    eps: Tensor | Number,
+    weight_decay: Tensor | Number,
+    momentum: Tensor | Number,
+    centered: builtins.bool,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_rprop(
+    slots: Slots,
+    eta_minus: Tensor | Number,
+    eta_plus: Tensor | Number,
+    shortest: Tensor | Number,
+    longest: Tensor | Number,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_sgd(
+    slots: Slots,
+    lr: Tensor | Number,
+    momentum: Tensor | Number,
+    dampening: Tensor | Number,
+    weight_decay: Tensor | Number,
+    nesterov: builtins.bool,
+    maximize: builtins.bool,
+) -> None: ...
+def optim_slots(
+    op: str,
+    params: list[Any],
+    state: dict[Any, Any],
+    scalars: Any,
+    states: Any,
+    create: Any,
+    differentiable: builtins.bool,
+) -> Slots:
+    """Looks up what a step needs: of each parameter that has a gradient, the state that `state` keeps of it under the names in `scalars` and `states`. Where there is none, `create(param)` makes it. State follows a parameter that was moved to another device."""
+
 def outer(input: Tensor, other: Tensor) -> Tensor: ...
 def pad(
     input: Tensor,

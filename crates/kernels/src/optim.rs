@@ -15,8 +15,6 @@ mod signs;
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use rayon::prelude::*;
-
 pub use self::adam::{Adam, Adamax, Amsgrad, LambDirection, RAdam};
 pub use self::adaptive::{Adadelta, Adagrad, Centered, CenteredMomentum, RmsMomentum, RmsProp};
 pub use self::averaged::Asgd;
@@ -327,8 +325,8 @@ where
     }
 }
 
-/// Elements below which another thread costs more than it saves.
-const GRAIN: usize = 8 * 1024;
+/// Numbers in memory below which another thread costs more than it saves.
+const GRAIN: usize = 128 * 1024;
 
 /// Runs a rule over parameters, all of them in one go: on several threads where there is enough to
 /// do, each with an equal share of the elements whichever parameters they belong to.
@@ -343,11 +341,19 @@ pub fn sweep<R, T, const C: usize, const S: usize, const K: usize>(
         pieces.into_iter().for_each(|piece| simd::run_wide(Loop::<R, T, C, S, K> { rule, piece }));
     };
     let len: usize = pieces.iter().map(|piece| piece.param.len()).sum();
-    let parts = par::num_threads().min(len / GRAIN).max(1);
+    let parts = par::num_threads().min(len * (S + 2) / GRAIN).max(1);
     if parts == 1 {
         return walk(pieces);
     }
-    shares(pieces, len.div_ceil(parts)).into_par_iter().for_each(walk);
+    let mut shares = shares(pieces, len.div_ceil(parts)).into_iter();
+    let first = shares.next();
+    // This thread takes a share itself, and so need not sleep until others have woken up.
+    rayon::in_place_scope(|scope| {
+        for share in shares {
+            scope.spawn(|_| walk(share));
+        }
+        first.map(walk);
+    });
 }
 
 /// Pieces cut up so that each share has `share` elements, and the last one the rest.

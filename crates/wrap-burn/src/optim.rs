@@ -3,6 +3,39 @@
 //! What happens to one element is written once, in [`kernels::optim`]. On the CPU [`step`] runs it
 //! over the memory of all parameters in one pass. On other devices, and where the update itself is
 //! to be differentiated, the same [rule](Rule) computes with whole tensors.
+//!
+//! ```
+//! use wrap_burn::Tensor;
+//! use wrap_burn::optim::{self, Sgd, Slot, Slots, Whole};
+//!
+//! # fn main() -> wrap_burn::Result<()> {
+//! let param = Tensor::from_vec(vec![1.0f32, 2.0], &[2])?;
+//! let grad = Tensor::from_vec(vec![2.0f32, -4.0], &[2])?;
+//! let slots = Slots {
+//!     op: "SGD".into(),
+//!     names: Vec::new(),
+//!     slots: vec![Slot {
+//!         param: param.clone(),
+//!         grad,
+//!         scalars: Default::default(),
+//!         state: Default::default(),
+//!         fresh: true,
+//!     }],
+//!     differentiable: false,
+//! };
+//! let rule = Sgd {
+//!     lr: Whole::Number(0.5),
+//!     momentum: Whole::Number(0.0),
+//!     dampening: Whole::Number(0.0),
+//!     weight_decay: Whole::Number(0.0),
+//!     nesterov: false,
+//!     maximize: false,
+//! };
+//! optim::sgd(&slots, rule)?;
+//! assert_eq!(param.to_vec::<f32>()?, [0.0, 4.0]);
+//! # Ok(())
+//! # }
+//! ```
 
 mod adafactor;
 mod fused;

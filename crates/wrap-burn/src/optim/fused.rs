@@ -1,11 +1,11 @@
 //! Updates on the CPU: all parameters in one pass over memory.
 
-use std::borrow::Cow;
+use std::ops::Range;
 
 use kernels::Element;
 use kernels::optim::{Lane, Piece, Rule, sweep};
 use parking_lot::RwLockReadGuard;
-use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 use super::{Slot, scalars};
 use crate::op::cast_host;
@@ -47,41 +47,92 @@ impl<'a, const S: usize> View<'a, S> {
     }
 }
 
-/// A number that identifies a value's storage.
-fn place(value: &Value) -> usize {
-    match &value.storage {
-        Storage::Host(buffer) => buffer.pointer() as usize,
-        _ => unreachable!("the value is in host memory"),
+/// Where a value's elements lie: from which byte to which.
+fn span(value: &Value) -> Range<usize> {
+    let Storage::Host(buffer) = &value.storage else { return 0..0 };
+    let (start, size) = (buffer.pointer() as usize, value.dtype.size());
+    if !value.is_contiguous() {
+        return start..start + buffer.len();
     }
+    let first = start + value.offset * size;
+    first..first + value.numel() * size
 }
 
 /// Whether no memory is written twice, and none that is read.
 fn are_apart<const S: usize>(views: &[View<'_, S>]) -> bool {
-    let mut places = FxHashSet::default();
-    places.reserve(views.len() * (S + 1));
-    let mut written = views.iter().flat_map(View::written).filter(|value| value.numel() > 0);
-    written.all(|value| places.insert(place(value)))
-        && !views.iter().any(|view| places.contains(&place(&view.grad)))
-}
-
-/// Operands of one slot as runs of memory: their own, or that of a copy.
-struct Held<'a, const S: usize> {
-    param: Cow<'a, Value>,
-    grad: Cow<'a, Value>,
-    state: [Cow<'a, Value>; S],
-}
-
-/// A value as row-major memory in the dtype that is computed in; a copy where it is not so, or where
-/// others write the memory at the same time.
-fn run_of<'a>(value: &'a Value, shared: bool) -> Result<Cow<'a, Value>> {
-    let wide = value.dtype.widened();
-    if wide != value.dtype {
-        return cast_host(value, wide)?.contiguous().map(Cow::Owned);
+    let mut spans = Vec::with_capacity(views.len() * (S + 2));
+    for view in views.iter().filter(|view| view.param.numel() > 0) {
+        spans.extend(view.written().map(|value| (span(value), true)));
+        spans.push((span(&view.grad), false));
     }
-    Ok(match value.is_contiguous() && !shared {
-        true => Cow::Borrowed(value),
-        false => Cow::Owned(value.copied()?),
+    spans.sort_unstable_by_key(|(span, _)| span.start);
+    // Where everything so far ends, and what of it is written.
+    let (mut end, mut written_end) = (0, 0);
+    spans.into_iter().all(|(span, written)| {
+        let apart = span.start >= if written { end } else { written_end };
+        end = end.max(span.end);
+        if written {
+            written_end = written_end.max(span.end);
+        }
+        apart
     })
+}
+
+/// An operand as a run of memory: its own, or that of a copy.
+struct Run<'a> {
+    value: &'a Value,
+    copy: Option<Box<Value>>,
+}
+
+impl<'a> Run<'a> {
+    /// A value as row-major memory in the dtype that is computed in; a copy where it is not so, or
+    /// where others write the memory at the same time.
+    fn new(value: &'a Value, shared: bool) -> Result<Self> {
+        let wide = value.dtype.widened();
+        let copy = if wide != value.dtype {
+            Some(cast_host(value, wide)?.contiguous()?)
+        } else if shared || !value.is_contiguous() {
+            Some(value.copied()?)
+        } else {
+            None
+        };
+        Ok(Run { value, copy: copy.map(Box::new) })
+    }
+
+    fn get(&self) -> &Value {
+        self.copy.as_deref().unwrap_or(self.value)
+    }
+
+    /// Puts what was written to a copy in its place, and notes the writing.
+    fn finish(&self) -> Result<()> {
+        if let Some(copy) = &self.copy {
+            self.value.assign(&cast_host(copy, self.value.dtype)?)?;
+        }
+        self.value.bump_version();
+        Ok(())
+    }
+}
+
+/// Operands of one slot.
+struct Held<'a, const S: usize> {
+    param: Run<'a>,
+    grad: Run<'a>,
+    state: [Run<'a>; S],
+}
+
+impl<'a, const S: usize> Held<'a, S> {
+    fn new(view: &'a View<'_, S>, shared: bool) -> Result<Self> {
+        let mut runs = SmallVec::<[Run<'a>; 4]>::new();
+        for value in &view.state {
+            runs.push(Run::new(value, shared)?);
+        }
+        let mut runs = runs.into_iter();
+        Ok(Held {
+            param: Run::new(&view.param, shared)?,
+            grad: Run::new(&view.grad, shared)?,
+            state: std::array::from_fn(|_| runs.next().expect("there is one per state")),
+        })
+    }
 }
 
 /// Updates slots that do not write each other's memory; `shared` says that this one slot's own
@@ -95,19 +146,8 @@ fn together<R, const C: usize, const S: usize, const K: usize>(
 where
     R: Rule<f64, C, S, K> + Sync,
 {
-    let mut held = Vec::with_capacity(views.len());
-    for view in views {
-        let mut state = Vec::with_capacity(S);
-        for value in &view.state {
-            state.push(run_of(value, shared)?);
-        }
-        let mut state = state.into_iter();
-        held.push(Held {
-            param: run_of(&view.param, shared)?,
-            grad: run_of(&view.grad, shared)?,
-            state: std::array::from_fn(|_| state.next().expect("there is one per state")),
-        });
-    }
+    let held: Vec<Held<'_, S>> =
+        views.iter().map(|view| Held::new(view, shared)).collect::<Result<_>>()?;
     let (mut singles, mut doubles) = (Vec::new(), Vec::new());
     let mut last = None;
     for (slot, held) in slots.iter().zip(&held) {
@@ -121,21 +161,16 @@ where
         };
         last = Some((old, slot.fresh, coefficients, new));
         scalars::write(&slot.scalars, new)?;
-        match held.param.dtype.to_real() {
+        match held.param.get().dtype.to_real() {
             DType::F32 => singles.push(held.piece::<f32, C>(coefficients)),
             _ => doubles.push(held.piece::<f64, C>(coefficients)),
         }
     }
     sweep(rule, singles);
     sweep(rule, doubles);
-    for (view, held) in views.iter().zip(&held) {
-        let runs = std::iter::once(&held.param).chain(&held.state);
-        for (value, run) in view.written().zip(runs) {
-            if let Cow::Owned(copy) = run {
-                value.assign(&cast_host(copy, value.dtype)?)?;
-            }
-            value.bump_version();
-        }
+    for held in &held {
+        held.param.finish()?;
+        held.state.iter().try_for_each(Run::finish)?;
     }
     Ok(())
 }
@@ -146,8 +181,10 @@ impl<const S: usize> Held<'_, S> {
         &self,
         coefficients: [f64; C],
     ) -> Piece<'_, T, C, S> {
-        let len = self.param.numel() * (self.param.dtype.size() / size_of::<T>());
-        let start = |value: &Value| -> *mut T {
+        let param = self.param.get();
+        let len = param.numel() * (param.dtype.size() / size_of::<T>());
+        let start = |run: &Run<'_>| -> *mut T {
+            let value = run.get();
             // The offset of nothing may lie anywhere.
             let offset = if len == 0 { 0 } else { value.offset * value.dtype.size() };
             match &value.storage {
