@@ -26,6 +26,7 @@ from pyburn._core import OutOfMemoryError as OutOfMemoryError
 from pyburn._core import Tensor as Tensor
 from pyburn._core import is_anomaly_enabled as is_anomaly_enabled
 from pyburn._attributes import *
+from pyburn._autocast import *
 from pyburn._creation import *
 from pyburn._dlpack import from_dlpack as from_dlpack
 from pyburn._dtypes import *
@@ -53,6 +54,7 @@ from pyburn.backend import memory_stats as memory_stats
 from pyburn.backend import synchronize as synchronize
 
 if TYPE_CHECKING:
+    from pyburn import amp as amp
     from pyburn import array_api as array_api
     from pyburn import collect_env as collect_env
     from pyburn import cuda as cuda
@@ -61,8 +63,10 @@ if TYPE_CHECKING:
     from pyburn import func as func
     from pyburn import jit as jit
     from pyburn import linalg as linalg
+    from pyburn import lr_scheduler as lr_scheduler
     from pyburn import module as module
     from pyburn import ndarray as ndarray
+    from pyburn import optim as optim
     from pyburn import nn as nn
     from pyburn import serialization as serialization
     from pyburn import signal as signal
@@ -71,6 +75,8 @@ if TYPE_CHECKING:
     from pyburn import utils as utils
     from pyburn import wgpu as wgpu
     from pyburn._core import tensor as tensor
+    from pyburn.amp import GradScaler as GradScaler
+    from pyburn.amp import autocast as autocast
     from pyburn.func import vmap as vmap
     from pyburn.serialization import load as load
     from pyburn.serialization import save as save
@@ -86,6 +92,7 @@ nan = math.nan
 newaxis = None
 
 _LAZY = (
+    "amp",
     "array_api",
     "collect_env",
     "cuda",
@@ -94,8 +101,10 @@ _LAZY = (
     "func",
     "jit",
     "linalg",
+    "lr_scheduler",
     "module",
     "ndarray",
+    "optim",
     "nn",
     "serialization",
     "signal",
@@ -106,6 +115,8 @@ _LAZY = (
 )
 # Functions that live in a module of their own and are also names of this one.
 _LAZY_NAMES = {
+    "GradScaler": "pyburn.amp",
+    "autocast": "pyburn.amp",
     "load": "pyburn.serialization",
     "save": "pyburn.serialization",
     "vmap": "pyburn.func",

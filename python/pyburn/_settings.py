@@ -15,18 +15,12 @@ from pyburn.backend import get_default_device, set_default_device
 
 __all__ = [
     "are_deterministic_algorithms_enabled",
-    "get_autocast_cpu_dtype",
-    "get_autocast_dtype",
-    "get_autocast_gpu_dtype",
     "get_default_device",
     "get_default_dtype",
     "get_deterministic_debug_mode",
     "get_float32_matmul_precision",
     "get_num_interop_threads",
     "get_num_threads",
-    "is_autocast_cache_enabled",
-    "is_autocast_cpu_enabled",
-    "is_autocast_enabled",
     "is_deterministic_algorithms_warn_only_enabled",
     "set_default_device",
     "set_default_dtype",
@@ -100,34 +94,3 @@ def set_float32_matmul_precision(precision: str) -> None:
 def get_num_interop_threads() -> int:
     """Threads between operations: one, operations run where they are called."""
     return 1
-
-
-def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Whether operations pick narrower dtypes themselves: never, ``autocast`` does not exist "
-    "yet."""
-    return False
-
-
-def is_autocast_cpu_enabled() -> bool:
-    """Whether operations on the CPU pick narrower dtypes themselves: never."""
-    return False
-
-
-def is_autocast_cache_enabled() -> bool:
-    """Whether narrowed weights are kept: there are none."""
-    return False
-
-
-def get_autocast_dtype(device_type: str) -> _core.dtype:
-    """The dtype automatic narrowing would use on a kind of device."""
-    return _core.dtype("bfloat16" if device_type == "cpu" else "float16")
-
-
-def get_autocast_cpu_dtype() -> _core.dtype:
-    """The dtype automatic narrowing would use on the CPU."""
-    return get_autocast_dtype("cpu")
-
-
-def get_autocast_gpu_dtype() -> _core.dtype:
-    """The dtype automatic narrowing would use on GPUs."""
-    return get_autocast_dtype("cuda")

@@ -6,9 +6,11 @@ as the default device of what they make.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from pyburn import backend
+from pyburn.amp import _cuda as amp
 from pyburn.backend import OneBackend
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from pyburn import tensor as tensor
 
 __all__ = [
+    "amp",
     "current_device",
     "device",
     "device_count",
@@ -32,6 +35,8 @@ __all__ = [
     "synchronize",
 ]
 __path__: list[str] = []
+
+sys.modules[f"{__name__}.amp"] = amp
 
 _own = OneBackend("cuda")
 
@@ -57,7 +62,6 @@ _PEAK = "burn does not keep the highest use; hint: memory_allocated() where it m
 _MISSING = {
     "Event": "burn does not expose events; hint: synchronize() and time on the host",
     "Stream": "burn schedules streams itself",
-    "amp": "there is no automatic narrowing yet; hint: convert with .to(dtype)",
     "empty_cache": "burn manages its memory pools itself",
     "manual_seed": "pyburn.manual_seed seeds every device",
     "manual_seed_all": "pyburn.manual_seed seeds every device",

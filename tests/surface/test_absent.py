@@ -35,7 +35,6 @@ MODULES = [
     "fx",
     "sparse",
     "nested",
-    "amp",
     "hub",
     "compiler",
     "distributed",
@@ -61,7 +60,6 @@ def test_import_statements():
         "import pyburn.fx",
         "from pyburn import fx",
         "from pyburn.sparse import mm",
-        "from pyburn.amp import autocast",
         "from pyburn.distributed import init_process_group",
     ):
         with pytest.raises(NotImplementedError, match="pyburn"):

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::autocast;
 use crate::autograd::{self, Tracking};
 use crate::device::Device;
 use crate::tensor::Tensor;
@@ -133,8 +134,22 @@ impl<P: Primitive + Clone + 'static> ToArc for P {
     }
 }
 
-/// Applies an op: check, compute, record.
+/// Applies an op: check, compute, record. In [autocast], its inputs are converted first.
 pub fn apply(op: &dyn Primitive, inputs: &[&Tensor]) -> Result<Tensors> {
+    if !autocast::active() {
+        return apply_as_given(op, inputs);
+    }
+    let converted = autocast::inputs_of(op.name(), inputs)?;
+    let _inside = autocast::Paused::new();
+    match converted {
+        None => apply_as_given(op, inputs),
+        Some(converted) => {
+            apply_as_given(op, &converted.iter().collect::<SmallVec<[&Tensor; 3]>>())
+        }
+    }
+}
+
+fn apply_as_given(op: &dyn Primitive, inputs: &[&Tensor]) -> Result<Tensors> {
     let guards: SmallVec<[_; 3]> = inputs.iter().map(|tensor| tensor.read()).collect();
     let values: SmallVec<[&Value; 3]> = guards.iter().map(|guard| &**guard).collect();
     let device = common_device(op.name(), &values)?;

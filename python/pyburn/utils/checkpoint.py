@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from pyburn import _core
+from pyburn._autocast import Captured
 from pyburn._core import Tensor
 from pyburn.autograd._modes import enable_grad
 from pyburn.autograd.function import Function
@@ -68,6 +69,7 @@ class _Reentrant(Function):
     def forward(ctx: Any, function: Any, preserve: bool, *args: Any) -> Any:
         ctx.function = function
         ctx.random = _RandomState(preserve)
+        ctx.autocast = Captured()
         ctx.others = [None if isinstance(arg, Tensor) else arg for arg in args]
         ctx.save_for_backward(*(arg if isinstance(arg, Tensor) else None for arg in args))
         return function(*args)
@@ -83,7 +85,7 @@ class _Reentrant(Function):
             other if tensor is None else tensor.detach().requires_grad_(tensor.requires_grad)
             for tensor, other in zip(ctx.saved_tensors, ctx.others, strict=True)
         ]
-        with ctx.random.again(), enable_grad():
+        with ctx.random.again(), ctx.autocast.again(), enable_grad():
             outputs = ctx.function(*inputs)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         pairs = [
@@ -148,7 +150,7 @@ class _Again(Function):
             else tensor.detach().requires_grad_(tensor.requires_grad)
             for tensor in arguments
         ]
-        with plan.random.again(), enable_grad(), plan.second:
+        with plan.random.again(), plan.autocast.again(), enable_grad(), plan.second:
             outputs = _tensors(plan.call(fresh))
         if plan.compare and _metas(outputs) != plan.metas:
             raise CheckpointError(
@@ -198,6 +200,7 @@ class _Plan:
         self.names = [name for name, arg in kwargs.items() if isinstance(arg, Tensor)]
         self.count = len(self.places) + len(self.names)
         self.random = random
+        self.autocast = Captured()
         self.second = second
         self.compare = compare
         self.metas: list[tuple[Any, ...]] = []

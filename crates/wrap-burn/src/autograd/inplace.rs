@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::node::{self, Edge};
 use super::state::Tracking;
+use crate::autocast::Paused;
 use crate::op::{self, Primitive, Saves};
 use crate::ops::view::ViewScatter;
 use crate::tensor::Tensor;
@@ -53,6 +54,8 @@ fn check_history(op: &str, target: &Tensor) -> Result<()> {
 /// Applies an op whose only output replaces its first input's elements.
 pub fn apply_into(op: &dyn Primitive, inputs: &[&Tensor]) -> Result<()> {
     let target = inputs[0];
+    // A write in place has the target's dtype.
+    let _given = Paused::new();
     check_writable(op.name(), target)?;
     let tracking = if op.differentiable() { Tracking::of(inputs) } else { None };
     let guards: SmallVec<[_; 3]> = inputs.iter().map(|tensor| tensor.read()).collect();

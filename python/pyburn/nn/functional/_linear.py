@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pyburn import _core
+from pyburn._autocast import composite
 from pyburn._core import Tensor
 
 __all__ = ["bilinear", "linear"]
@@ -24,6 +25,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return _core.linear(input, weight, bias)
 
 
+@composite
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input1ᵀ weight[k] input2 + bias[k]`` for each output ``k``.
 
