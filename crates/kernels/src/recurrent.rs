@@ -138,8 +138,8 @@ pub struct Outputs<T> {
     pub c: Vec<T>,
     /// The cell states of all steps of an LSTM, if they are kept for the gradient.
     pub cells: Vec<T>,
-    /// Of all steps of a gated layer: the activated gates, and for a GRU the state's part of the
-    /// third: `(total, 4 * hidden)`.
+    /// Of all steps of a gated layer the activated gates, and for a GRU the state's part of the
+    /// third, `(total, 4 * hidden)`; if they are kept for the gradient.
     pub gates: Vec<T>,
 }
 
@@ -220,13 +220,17 @@ pub fn forward<T: Gated>(
     let (total, rows, hidden) = (steps.total(), steps.rows(), inputs.hidden);
     let width = cell.gates() * hidden;
     let (lstm, gated) = (cell == Cell::Lstm, cell.gates() > 1);
+    // Where a step has many rows, the input's sums are formed step by step, as long as they are in
+    // the cache, and only what the gradient reads is written out. Few rows would leave arithmetic
+    // units idle, so that those of all steps are taken together.
+    let by_step = rows >= MANY;
     let zeros = |wanted: bool, len: usize| vec![T::zero(); if wanted { len } else { 0 }];
     let mut outputs = Outputs {
         out: zeros(true, total * hidden),
         h: inputs.h.to_vec(),
         c: inputs.c.to_vec(),
         cells: zeros(keep && lstm, total * hidden),
-        gates: zeros(gated, total * 4 * hidden),
+        gates: zeros(gated && (keep || !by_step), total * 4 * hidden),
     };
     if total * hidden == 0 {
         return outputs;
@@ -245,19 +249,15 @@ pub fn forward<T: Gated>(
         Shared::new(&mut outputs.cells),
         Shared::new(&mut outputs.gates),
     );
-    // The sums are formed where the gates, or the states, will be: the input's first. Where a step
-    // has many rows that is done step by step, as long as they are in the cache; few rows would
-    // leave arithmetic units idle, so that those of all steps are taken together.
-    let (target, stride) = if gated { (&gates, 4 * hidden) } else { (&out, hidden) };
+    // The input's sums are formed where the gates, or the states, will be.
+    let stride = if gated { 4 * hidden } else { hidden };
     let start = |sums: &mut [T], places: Range<usize>| {
-        if let Some(bias) = &bias {
-            sums.chunks_exact_mut(stride).for_each(|sums| sums[..width].copy_from_slice(bias));
-        }
+        start_rows(sums, bias.as_deref(), width, stride);
         let x = &inputs.x[places.start * inputs.features..places.end * inputs.features];
         of_x.add(x, places.len(), sums, stride);
     };
-    let by_step = rows >= MANY;
     if !by_step {
+        let target = if gated { &gates } else { &out };
         par::for_ranges(total, grain(width * inputs.features), |places| {
             // SAFETY: the places are cut into disjoint ranges.
             start(unsafe { target.rows(places.clone(), stride) }, places);
@@ -269,6 +269,7 @@ pub fn forward<T: Gated>(
             let c = if lstm { last_c.rows(rows.clone(), hidden) } else { &mut [] };
             (last_h.rows(rows.clone(), hidden), c)
         };
+        let mut of_step = zeros(gated && by_step && !keep, rows.len() * stride);
         let mut of_state = zeros(cell == Cell::Gru, rows.len() * width);
         for step in steps.order() {
             let places = steps.reached(step, &rows);
@@ -277,45 +278,56 @@ pub fn forward<T: Gated>(
                 continue;
             }
             let h = &mut h[..active * hidden];
-            if by_step {
-                // SAFETY: as above.
-                start(unsafe { target.rows(places.clone(), stride) }, places.clone());
-            }
             // SAFETY: as above.
             let out = unsafe { out.rows(places.clone(), hidden) };
-            let sums: &mut [T] = match cell {
+            let sums: &mut [T] = if !gated {
+                &mut *out
+            } else if of_step.is_empty() {
+                // SAFETY: as above.
+                unsafe { gates.rows(places.clone(), stride) }
+            } else {
+                &mut of_step[..active * stride]
+            };
+            if by_step {
+                start(sums, places.clone());
+            }
+            match cell {
                 Cell::Tanh | Cell::Relu => {
-                    of_h.add(h, active, out, hidden);
-                    simd::run_wide(PlainStep { h: &mut *out, relu: cell == Cell::Relu });
-                    h.copy_from_slice(out);
+                    of_h.add(h, active, sums, stride);
+                    simd::run_wide(PlainStep { h: &mut *sums, relu: cell == Cell::Relu });
+                    h.copy_from_slice(sums);
                     continue;
                 }
-                // SAFETY: as above.
-                Cell::Lstm | Cell::Gru => unsafe { gates.rows(places.clone(), 4 * hidden) },
-            };
-            if cell == Cell::Lstm {
-                let c = &mut c[..active * hidden];
-                of_h.add(h, active, sums, width);
-                simd::run_wide(LstmStep { gates: sums, c: &mut *c, h: &mut *h, hidden });
-                if keep {
-                    // SAFETY: as above.
-                    unsafe { cells.rows(places, hidden) }.copy_from_slice(c);
-                }
-            } else {
-                let s = &mut of_state[..active * width];
-                match inputs.biases {
-                    Some((_, bias)) => {
-                        s.chunks_exact_mut(width).for_each(|s| s.copy_from_slice(bias));
+                Cell::Lstm => {
+                    let c = &mut c[..active * hidden];
+                    of_h.add(h, active, sums, stride);
+                    simd::run_wide(LstmStep { gates: sums, c: &mut *c, h: &mut *h, hidden });
+                    if keep {
+                        // SAFETY: as above.
+                        unsafe { cells.rows(places, hidden) }.copy_from_slice(c);
                     }
-                    None => s.fill(T::zero()),
                 }
-                of_h.add(h, active, s, width);
-                simd::run_wide(GruStep { gates: sums, s, h: &mut *h, hidden });
+                Cell::Gru => {
+                    let s = &mut of_state[..active * width];
+                    start_rows(s, inputs.biases.map(|(_, of_h)| of_h), width, width);
+                    of_h.add(h, active, s, width);
+                    simd::run_wide(GruStep { gates: sums, s, h: &mut *h, hidden });
+                }
             }
             out.copy_from_slice(h);
         }
     });
     outputs
+}
+
+/// Fills the first `width` columns of rows with what their sums start from.
+fn start_rows<T: Gated>(sums: &mut [T], bias: Option<&[T]>, width: usize, stride: usize) {
+    match bias {
+        Some(bias) => {
+            sums.chunks_exact_mut(stride).for_each(|row| row[..width].copy_from_slice(bias));
+        }
+        None => sums.fill(T::zero()),
+    }
 }
 
 /// What the gradient of a layer reads.
@@ -569,6 +581,13 @@ mod tests {
             }
             let kept = forward(cell, &steps, layer.inputs(), true);
             assert_eq!((kept.out, kept.h, kept.c), (found.out, found.h, found.c));
+            let bare = Inputs { biases: None, ..layer.inputs() };
+            let zeros = vec![0.0; cell.gates() * HIDDEN];
+            let zero = Inputs { biases: Some((&zeros, &zeros)), ..bare };
+            for keep in [false, true] {
+                let without = forward(cell, &steps, bare, keep).out;
+                assert_eq!(without, forward(cell, &steps, zero, keep).out);
+            }
         }
     }
 
