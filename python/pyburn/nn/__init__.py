@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pyburn.nn import attention as attention
 from pyburn.nn import functional as functional
+from pyburn.nn import gru as gru
 from pyburn.nn import init as init
 from pyburn.nn import parameter as parameter
+from pyburn.nn import transformer as transformer
 from pyburn.nn._activation import *
 from pyburn.nn._attention import *
 from pyburn.nn._containers import *
 from pyburn.nn._conv import *
 from pyburn.nn._dropout import *
 from pyburn.nn._embedding import *
+from pyburn.nn._extras import *
+from pyburn.nn._gdn import *
 from pyburn.nn._lazy import *
 from pyburn.nn._linear import *
 from pyburn.nn._loss import *
