@@ -1,14 +1,14 @@
 //! Autocast: ops choose the dtype they compute in.
 //!
-//! While it is on for a kind of device, the floats that an op takes are converted before it runs: to
-//! the narrow dtype where the op is fast in it, to `f32` where it needs the precision, or to the
+//! While it is on for a kind of device, the floats that an op takes are converted before it runs:
+//! to the narrow dtype where the op is fast in it, to `f32` where it needs the precision, or to the
 //! widest among them. One table says which, by the name of the op. It is looked at twice:
-//! [`apply`](crate::apply) does so for every op, and functions that users call by name may do so for
-//! themselves, with [`begin`]. What a function or an op does inside then computes in what it is given.
-//! So do writes in place, and the walk back along the tape.
+//! [`apply`](crate::apply) does so for every op, and functions that users call by name may do so
+//! for themselves, with [`begin`]. What a function or an op does inside then computes in what it is
+//! given. So do writes in place, and the walk back along the tape.
 //!
-//! Conversions are recorded as any op is, so gradients arrive in the dtype of what was converted. The
-//! switch belongs to a thread, and costs one read of it while it is off.
+//! Conversions are recorded as any op is, so gradients arrive in the dtype of what was converted.
+//! The switch belongs to a thread, and costs one read of it while it is off.
 //!
 //! ```
 //! use wrap_burn::autocast::{self, Kind};

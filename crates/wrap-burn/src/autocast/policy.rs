@@ -16,8 +16,8 @@ pub(super) enum Policy {
 }
 
 impl Policy {
-    /// What an op or a function of this name wants; `None` leaves a function to its ops, and computes
-    /// an op in what it is given.
+    /// What an op or a function of this name wants; `None` leaves a function to its ops, and
+    /// computes an op in what it is given.
     pub(super) fn of(name: &str, kind: Kind) -> Option<Policy> {
         let gpu = kind != Kind::Cpu;
         let by = |on_cpu: Policy, on_gpu: Policy| if gpu { on_gpu } else { on_cpu };
