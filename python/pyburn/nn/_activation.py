@@ -367,8 +367,6 @@ class LeakyReLU(_Elementwise):
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__(inplace)
-        if negative_slope is None:
-            raise ValueError("LeakyReLU: negative_slope must be a number, got None")
         self.negative_slope = negative_slope
 
     def forward(self, input: Tensor) -> Tensor:

@@ -236,6 +236,9 @@ class CrossMapLRN2d(LocalResponseNorm):
         tensor([0.3333, 0.2500, 0.3333])
     """
 
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__(size, alpha, beta, k)
+
     def forward(self, input: Tensor) -> Tensor:
         """The input, over the size of its neighbours."""
         if input.ndim != 4:

@@ -453,9 +453,11 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
 
     def initialize_parameters(self, input: Tensor) -> None:
         """Takes the number of channels from an input."""
+        if self.num_features == 0:
+            self.num_features = input.shape[1]
         if not self.has_uninitialized_params():
+            # The parameters were loaded, or there are none.
             return
-        self.num_features = input.shape[1]
         for tensor in (self.weight, self.bias, self.running_mean, self.running_var):
             if isinstance(tensor, UninitializedParameter | UninitializedBuffer):
                 tensor.materialize((self.num_features,))

@@ -295,6 +295,8 @@ impl<T: Real> Backward<'_, T> {
     #[inline(always)]
     fn note(&self, channel: usize, (plain, along): (f64, f64)) -> Coefficients<T> {
         let spread = 1.0 / (widen(self.variance[channel]) + self.eps).sqrt();
+        // No elements have no variance, but gradients of zero.
+        let spread = if self.planes.count() == 0.0 { 0.0 } else { spread };
         // SAFETY: every channel belongs to one thread.
         unsafe {
             self.weights.set(channel, narrow(along * spread));
@@ -537,7 +539,7 @@ mod tests {
             Planes { samples: 2, channels: 0, inner: 30 },
         ] {
             let empty = || view::<f64>(&[], &[0]);
-            let stats = vec![1.0; planes.channels];
+            let stats = vec![f64::NAN; planes.channels];
             let count = [planes.channels];
             let stat = || view(&stats, &count);
             assert!(batch_norm(empty(), planes, None, None, None, 0.1).y.is_empty());

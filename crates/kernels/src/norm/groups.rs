@@ -44,6 +44,12 @@ impl Groups {
         self.groups * self.channels
     }
 
+    /// Whether each element has a weight of its own; so have all where there are none.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.inner <= 1
+    }
+
     /// How many rows are worth a thread.
     fn grain(&self) -> usize {
         (par::GRAIN / COST / self.row_len().max(1)).max(1)
@@ -90,7 +96,7 @@ impl<T: Real> Task for Forward<'_, T> {
             let (weight, bias) = (&self.weight[channels.clone()], &self.bias[channels]);
             // SAFETY: every row belongs to one thread.
             let y = unsafe { self.y.part(groups.elements_of(row)) };
-            if groups.inner == 1 {
+            if groups.is_plain() {
                 for (((y, &x), &weight), &bias) in y.iter_mut().zip(x).zip(weight).zip(bias) {
                     y.write((x - mean) * spread * weight + bias);
                 }
@@ -174,7 +180,7 @@ impl<T: Real> Backward<'_, T> {
         let weight = &self.weight[groups.channels_of(row)];
         // SAFETY: every row belongs to one thread.
         let out = unsafe { out.part(groups.elements_of(row)) };
-        if groups.inner == 1 {
+        if groups.is_plain() {
             for (((out, &x), &g), &weight) in out.iter_mut().zip(x).zip(grad).zip(weight) {
                 out.write(g * weight * spread - level - (x - mean) * tilt);
             }
@@ -307,7 +313,7 @@ pub fn norm_backward<T: Real>(
         out: out.as_ref(),
     };
     let (mut weights, mut biases) = (Vec::new(), Vec::new());
-    if groups.inner == 1 {
+    if groups.is_plain() {
         let per_share = (groups.samples / SHARES).clamp(1, SAMPLES);
         let shares = groups.samples.div_ceil(per_share);
         let share_of =
@@ -476,11 +482,15 @@ mod tests {
         let grads =
             norm_backward(view(&x, &len), view(&x, &len), mean, spread, None, groups, true, false);
         assert!(grads.x.len() == x.len() && grads.weight.is_empty());
-        let none = Groups { samples: 0, ..groups };
         let empty = || view::<f64>(&[], &[0]);
-        assert!(norm(empty(), none, None, None, true, 0.0).y.is_empty());
-        let grads = norm_backward(empty(), empty(), None, empty(), None, none, true, true);
-        assert_eq!(grads.weight, [0.0; 6]);
+        for none in [Groups { samples: 0, ..groups }, Groups { inner: 0, ..groups }] {
+            let found = norm(empty(), none, None, None, true, 0.0);
+            assert!(found.y.is_empty());
+            let rows = [none.rows()];
+            let spread = view(&found.spread, &rows);
+            let grads = norm_backward(empty(), empty(), None, spread, None, none, true, true);
+            assert_eq!(grads.weight, [0.0; 6]);
+        }
     }
 
     #[test]

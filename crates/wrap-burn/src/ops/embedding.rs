@@ -9,7 +9,7 @@ use crate::bridge::{self, from_burn, to_burn};
 use crate::device::Device;
 use crate::op::{Grads, Metas, Primitive, Saves, Values, Vjp, apply1, one, single};
 use crate::ops::binary::Binary;
-use crate::ops::index::{check_bounds, index_i64};
+use crate::ops::index::{IndexAddOp, check_bounds, index_i64};
 use crate::tensor::Tensor;
 use crate::value::{Meta, Value};
 use crate::{DType, Result, bail};
@@ -94,8 +94,10 @@ impl Primitive for EmbeddingOp {
             let is_padding = index.eq_scalar(padding as i64)?.unsqueeze(1)?;
             grad = grad.masked_fill(&is_padding, &zero)?;
         }
-        let zeros = Tensor::zeros(&shape, grad.dtype(), grad.device())?;
-        Ok(smallvec![Some(zeros.index_add(0, &index, &grad)?), None])
+        let rows = Tensor::zeros(&shape, grad.dtype(), grad.device())?;
+        // In place: the table may be large.
+        crate::autograd::apply_into(&IndexAddOp { dim: 0 }, &[&rows, &index, &grad])?;
+        Ok(smallvec![Some(rows), None])
     }
 }
 

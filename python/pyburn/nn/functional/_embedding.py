@@ -177,24 +177,25 @@ def _bags(
         raise ValueError("embedding_bag: offsets has to be a 1D Tensor but got None")
     if offsets.ndim != 1:
         raise ValueError("embedding_bag: offsets has to be a 1D Tensor")
-    offsets = offsets.to(int64)
-    total = input.numel()
-    if not include_last_offset:
-        offsets = cat([offsets, offsets.new_full((1,), total)], 0)
-    elif offsets.numel() == 0:
+    offsets, total = offsets.to(int64), input.numel()
+    if include_last_offset and offsets.numel() == 0:
         raise ValueError(
             "embedding_bag: include_last_offset: number of offsets should be at least 1"
         )
-    if offsets.numel() > 1 and offsets[0].item() != 0:
-        raise ValueError(
-            "embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has "
-            f"to start from position 0. However, got {int(offsets[0].item())}"
-        )
-    if offsets[-1].item() > total:
-        raise ValueError(
-            "embedding_bag: offsets[-1] can not be greater than input's length: got offsets[-1] of "
-            f"{int(offsets[-1].item())} and {total} inputs"
-        )
+    if offsets.numel() and not offsets.is_meta:
+        first, last = int(offsets[0].item()), int(offsets[-1].item())
+        if first != 0:
+            raise ValueError(
+                "embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch "
+                f"has to start from position 0. However, got {first}"
+            )
+        if last > total:
+            raise ValueError(
+                "embedding_bag: offsets[-1] can not be greater than input's length: got "
+                f"offsets[-1] of {last} and {total} inputs"
+            )
+    if not include_last_offset:
+        offsets = cat([offsets, offsets.new_full((1,), total)], 0)
     return offsets, input
 
 

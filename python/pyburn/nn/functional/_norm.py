@@ -11,6 +11,7 @@ from pyburn._movement import cat
 
 __all__ = [
     "batch_norm",
+    "gdn",
     "group_norm",
     "instance_norm",
     "layer_norm",
@@ -192,3 +193,49 @@ def local_response_norm(
     padded = cat([edge(size // 2), square, edge((size - 1) // 2)], 1)
     mean = padded.unfold(1, size, 1).mean(-1)
     return input / (mean * alpha + k) ** beta
+
+
+def gdn(
+    input: Tensor,
+    beta: Tensor,
+    gamma: Tensor,
+    inverse: bool = False,
+    parametrization: str = "normal",
+) -> Tensor:
+    """Generalised divisive normalisation: each channel over what all of them are at its place,
+    ``x[i] / sqrt(beta[i] + sum(gamma[i, j] * x[j]**2))``, or times it with ``inverse``.
+
+    Args:
+        input: ``(N, C, *)``.
+        beta: ``(C,)``, positive.
+        gamma: ``(C, C)``, the channel that is divided first; not negative.
+        inverse: multiply instead of dividing.
+        parametrization: ``"simplified"`` for ``beta[i] + sum(gamma[i, j] * |x[j]|)``.
+
+    Example:
+        >>> x = pyburn.tensor([[3.0, 4.0]])
+        >>> F.gdn(x, pyburn.zeros(2), pyburn.ones(2, 2))
+        tensor([[0.6000, 0.8000]])
+    """
+    if parametrization not in ("normal", "simplified"):
+        raise ValueError(
+            f"gdn: expected parametrization to be 'normal' or 'simplified', got {parametrization!r}"
+        )
+    channels = beta.numel()
+    if beta.ndim != 1 or gamma.shape != (channels, channels):
+        raise RuntimeError(
+            "gdn: expected beta of shape (C,) and gamma of shape (C, C), got "
+            f"{list(beta.shape)} and {list(gamma.shape)}"
+        )
+    if input.ndim < 2 or input.shape[1] != channels:
+        raise RuntimeError(
+            f"gdn: expected an input of shape (N, {channels}, *), got {list(input.shape)}"
+        )
+    pool = input * input if parametrization == "normal" else input.abs()
+    if input.ndim == 2:
+        norm = _core.linear(pool, gamma, beta)
+    else:
+        norm = (gamma @ pool.flatten(2) + beta.unsqueeze(1)).reshape(input.shape)
+    if parametrization == "simplified":
+        return input * norm if inverse else input / norm
+    return input * (norm.sqrt() if inverse else norm.rsqrt())
