@@ -83,7 +83,10 @@ def test_what_is_no_tensor_is_a_type_error(reports: list[dict[str, Any]]) -> Non
 def test_shapes_are_named_where_they_are_the_cause(
     reports: list[dict[str, Any]], ran: Counter[str]
 ) -> None:
-    by_shape = [report for report in reports if report["shapes"]]
+    # A singular matrix is refused for its elements, whatever its shape.
+    by_shape = [
+        report for report in reports if report["shapes"] and report["raised"] != "LinAlgError"
+    ]
     assert len(by_shape) > 100
     bad = [report for report in by_shape if not shapes_named(report["text"], report["shapes"])]
     assert not bad, "\n".join(f"{b['call']}: {b['text']}" for b in bad)

@@ -35,8 +35,8 @@ JUNK = (
     float("nan"),
     [[1], [2, 3]],
 )
-SHAPES = ((7,), (5, 7), (2, 0), (11, 1, 3), (3, 3, 3, 3), (13,))
-DIMS = (99, -99, 1.5, "dim", (0, 0), 2**70)
+SHAPES = ((7,), (5, 7), (2, 0), (11, 1, 3), (3, 3, 3, 3), (13,), (), (0,))
+DIMS = (99, -99, 1.5, "dim", (0, 0), 2**70, 2**63 - 1, -(2**63), 2**62, 2**32)
 MEMORY = 8 << 30
 """Bytes of address space for the process: a call that would fill the machine fails instead."""
 

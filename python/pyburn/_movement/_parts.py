@@ -96,6 +96,11 @@ def slice_scatter(
     if step < 1:
         raise RuntimeError(f"slice_scatter: step must be positive, got {step}")
     check_tensor("slice_scatter", src)
+    if not input.ndim:
+        raise IndexError(
+            "slice_scatter: slices of a tensor without dimensions do not exist (got shapes [] and "
+            f"{list(src.shape)})"
+        )
     try:
         size = input.shape[wrapped(dim, input.shape, "slice_scatter")]
     except IndexError as fault:

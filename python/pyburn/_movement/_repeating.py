@@ -51,7 +51,7 @@ def flipud(input: Tensor) -> Tensor:
     """The first dimension read backwards."""
     check_tensor("flipud", input)
     if input.ndim < 1:
-        raise RuntimeError("flipud: input must be >= 1-d, got 0-d")
+        raise RuntimeError("flipud: input must be >= 1-d, got shape []")
     return _core.flip(input, 0)
 
 

@@ -128,6 +128,8 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         pyburn.Size([2, 3])
     """
     check_tensor("unflatten", input)
+    if not input.ndim:
+        raise RuntimeError("unflatten: expected a tensor with dimensions, got shape []")
     at = wrapped(dim, input.shape, "unflatten")
     given = sizes_of((sizes,), "unflatten")
     if not given:

@@ -208,8 +208,10 @@ impl Primitive for ScatterOp {
                 source.dtype
             );
         }
+        // A tensor without dimensions counts as one of a single element.
+        let room = |d: usize| source.shape.get(d).copied().unwrap_or(1);
         let fits = source.rank().max(1) == index.rank().max(1)
-            && (0..index.rank().min(source.rank())).all(|d| index.shape[d] <= source.shape[d]);
+            && index.shape.iter().enumerate().all(|(d, &size)| size <= room(d));
         if !fits && index.numel() > 0 {
             bail!(
                 Runtime,

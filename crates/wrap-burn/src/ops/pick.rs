@@ -336,7 +336,10 @@ impl Tensor {
     ) -> Result<Tensor> {
         let (dtype, device) = (self.dtype(), self.device());
         if dtype == DType::Bool && combine == Combine::Mean {
-            bail!(Runtime, "scatter_reduce: truth values have no mean; convert with .float() first");
+            bail!(
+                Runtime,
+                "scatter_reduce: truth values have no mean; convert with .float() first"
+            );
         }
         if dtype == DType::Bool && source.dtype() == DType::Bool {
             // Truth adds up to truth, not to two.

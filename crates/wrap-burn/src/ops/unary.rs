@@ -48,8 +48,8 @@ fn on_ints(kind: Unary, dtype: DType) -> Ints {
         Floor | Ceil | Round | Trunc if dtype != DType::Bool => Ints::Keep,
         Sign | Sgn | Conj | BitwiseNot => Ints::Keep,
         Square => Ints::Wide,
-        Neg | Abs | Relu | Floor | Ceil | Round | Trunc | Frac | Gelu | GeluTanh | Silu | Softplus
-        | Mish | Softsign | LogSigmoid => Ints::Refuse,
+        Neg | Abs | Relu | Floor | Ceil | Round | Trunc | Frac | Gelu | GeluTanh | Silu
+        | Softplus | Mish | Softsign | LogSigmoid => Ints::Refuse,
         _ => Ints::Float,
     }
 }
