@@ -3,14 +3,16 @@
 =================  ================================================================================
 ``.pt`` and other  PyTorch's checkpoint: tensors, numbers, strings, bytes, dicts, lists, tuples,
                    sets; shared memory and views stay shared. PyTorch reads it with
-                   ``torch.load(weights_only=True)``.
+                   ``torch.load(weights_only=True)``. The format from before PyTorch 1.6
+                   is read too.
 ``.safetensors``   a dict of tensors and strings of metadata
 ``.npz``           a dict of tensors that NumPy reads; no bfloat16
 ``.npy``           one tensor that NumPy reads; no bfloat16
 =================  ================================================================================
 
-No code of a file is ever run: what is neither a tensor nor a plain value is refused by name. A
-file is written whole or not at all.
+No code of a file is ever run: what is neither a tensor nor a plain value is refused by name;
+:func:`load_state_dict` finds the weights in a whole model that was saved. A file is written whole
+or not at all.
 """
 
 from __future__ import annotations
@@ -20,11 +22,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ._files import Source, is_path
+from ._legacy import MAGIC
+from ._stubs import Stubs
+from ._weights import load_state_dict as load_state_dict
 
-__all__ = ["load", "read_metadata", "save"]
+__all__ = ["load", "load_state_dict", "read_metadata", "save"]
 
 _FORMATS = ("pt", "safetensors", "npz", "npy")
-_OLD_CHECKPOINT = bytes.fromhex("80028a0a6cfc9c46f9206aa85019")
 
 
 def _named(file: Any, format: str | None, op: str) -> str | None:
@@ -125,11 +129,16 @@ def load(
         {'a': tensor([0.])}
     """
     _only_pickle(pickle_module, "load")
+    return _load(f, map_location, bool(mmap), format, None)
+
+
+def _load(f: Any, map_location: Any, mmap: bool, format: str | None, stubs: Stubs | None) -> Any:
+    """:func:`load`; with ``stubs`` classes that a checkpoint names are stood in for."""
     from ._elements import Placement
 
     name = _named(f, format, "load")
     placement = Placement(map_location)
-    with Source(f, bool(mmap)) as source:
+    with Source(f, mmap) as source:
         start = source.read(0, 16)
         if name is None or name == "pt" or (format is None and start[:2] == b"PK"):
             name = _recognised(start, source, name)
@@ -141,12 +150,16 @@ def load(
             from . import _npz
 
             return _npz.load_npy(source, placement)
+        if name == "old":
+            from . import _legacy
+
+            return _legacy.load(source, placement, stubs)
         from . import _checkpoint, _npz
         from ._zip import Archive
 
         archive = Archive(source)
         if name != "npz" and _checkpoint.is_checkpoint(archive):
-            return _checkpoint.load(source, archive, placement)
+            return _checkpoint.load(source, archive, placement, stubs)
         if name == "pt":
             raise ValueError(f"load: '{source.name}' has no record data.pkl: it is no checkpoint")
         return _npz.load_npz(source, archive, placement)
@@ -161,10 +174,8 @@ def _recognised(start: bytes, source: Source, name: str | None) -> str:
     if start[8:9] == b"{":
         return "safetensors"
     where = f"load: '{source.name}'"
-    if start.startswith(_OLD_CHECKPOINT):
-        raise NotImplementedError(
-            f"{where} is a checkpoint of PyTorch before 1.6; hint: load it there and save it again"
-        )
+    if start.startswith(MAGIC):
+        return "old"
     if start[:1] == b"\x80":
         raise ValueError(f"{where} is a bare pickle, which is never loaded")
     if not source.size:

@@ -14,7 +14,7 @@ from typing import Any
 
 from pyburn._core import dtype
 
-__all__ = ["Constructor", "Internal", "Opaque", "unpickle"]
+__all__ = ["Constructor", "Internal", "Opaque", "unpickle", "unpickle_at"]
 
 
 class Internal:
@@ -179,7 +179,15 @@ class _Machine:
             raise self.refuse(f"'{function.name}' with wrong arguments: {words}") from None
 
     def build(self, target: Any, state: Any) -> None:
-        """The attributes of an ordered dict (a state dict's ``_metadata``) and nothing else."""
+        """The attributes of an ordered dict (a state dict's ``_metadata``), those of an object that
+        keeps what it is given, and nothing else."""
+        kept = getattr(target, "attributes", None)
+        if isinstance(kept, dict):
+            # Slots come as a second dict.
+            for part in state if isinstance(state, tuple) else (state,):
+                if isinstance(part, dict):
+                    kept.update(part)
+            return
         if not isinstance(target, OrderedDict) or not isinstance(state, dict):
             raise self.refuse(f"a state for a {type(target).__name__}")
         for name, value in state.items():
@@ -373,4 +381,17 @@ def unpickle(
 ) -> Any:
     """The value of a pickle. ``globals_`` maps full names to :class:`Constructor`, :class:`Opaque`
     or the error that says why a name is refused; ``persistent`` resolves references to storages."""
-    return _Machine(data, what, globals_, persistent).run()
+    return unpickle_at(data, 0, what, globals_, persistent)[0]
+
+
+def unpickle_at(
+    data: bytes,
+    start: int,
+    what: str,
+    globals_: Mapping[str, Any],
+    persistent: Callable[[Any], Any] | None = None,
+) -> tuple[Any, int]:
+    """The value of the pickle that begins at a byte, and where it ends."""
+    machine = _Machine(data, what, globals_, persistent)
+    machine.at = start
+    return machine.run(), machine.at
