@@ -21,12 +21,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import pyburn
-from pyburn import nn
 from pyburn._core import Tensor
 from pyburn._dtypes import DeviceLike
 from pyburn.autograd import no_grad
 from pyburn.lr_scheduler._base import LRScheduler, Rate, per_group
 from pyburn.nn import Module
+from pyburn.nn._norm_batch import _BatchNorm
 from pyburn.optim._optimizer import Optimizer
 
 __all__ = [
@@ -249,11 +249,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: DeviceLike | None = 
         >>> model.running_mean, model.running_var
         (tensor([2.]), tensor([2.]))
     """
-    norms = [
-        module
-        for module in model.modules()
-        if isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d | nn.BatchNorm3d)
-    ]
+    norms = [module for module in model.modules() if isinstance(module, _BatchNorm)]
     if not norms:
         return
     momenta = [norm.momentum for norm in norms]
