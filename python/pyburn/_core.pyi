@@ -3497,6 +3497,19 @@ def randperm(
     n: builtins.int, dtype: DTypeLike, device: DeviceLike, generator: Generator | None
 ) -> Tensor: ...
 def real(input: Tensor) -> Tensor: ...
+def recurrent(
+    input: Tensor,
+    h: Tensor,
+    c: Tensor | None,
+    cell: str,
+    batch_sizes: Sequence[builtins.int],
+    reverse: builtins.bool,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor | None,
+    bias_hh: Tensor | None,
+    weight_hr: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor | None]: ...
 def renorm(
     input: Tensor, p: builtins.float, dim: builtins.int, maxnorm: builtins.float
 ) -> Tensor: ...
@@ -3526,6 +3539,17 @@ def rot90(
     input: Tensor, k: builtins.int, dims: builtins.int | Sequence[builtins.int]
 ) -> Tensor: ...
 def scalar_binary(input: Tensor, name: str, scalar: Tensor | Number) -> Tensor: ...
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    dropout: builtins.float,
+    causal: builtins.bool,
+    scale: builtins.float | None,
+    grouped: builtins.bool,
+    name: str,
+) -> Tensor: ...
 def scatter(input: Tensor, dim: builtins.int, index: Tensor, src: Tensor) -> Tensor: ...
 def scatter_reduce(
     input: Tensor,
