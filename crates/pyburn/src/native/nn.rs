@@ -45,9 +45,9 @@ native! {
     fn hardswish_(input) => input.activation_(Activation::Hardswish);
     fn softplus(input, beta: f64, threshold: f64) =>
         input.activation(Activation::Softplus { beta, threshold });
-    fn hardshrink(input, lambda: f64) => input.activation(Activation::Hardshrink { lambda });
-    fn softshrink(input, lambda: f64, bias: f64) =>
-        input.activation(Activation::Softshrink { lambda, bias });
+    fn hardshrink(input, lambd: f64) => input.activation(Activation::Hardshrink { lambda: lambd });
+    fn softshrink(input, lambd: f64, bias: f64) =>
+        input.activation(Activation::Softshrink { lambda: lambd, bias });
     fn threshold(input, threshold: f64, value: f64) =>
         input.activation(Activation::Threshold { threshold, value });
     fn threshold_(input, threshold: f64, value: f64) =>
