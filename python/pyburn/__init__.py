@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from pyburn.amp import GradScaler as GradScaler
     from pyburn.amp import autocast as autocast
     from pyburn.func import vmap as vmap
+    from pyburn.nn.functional._names import *
     from pyburn.serialization import load as load
     from pyburn.serialization import save as save
 else:
@@ -113,8 +114,14 @@ _LAZY = (
     "utils",
     "wgpu",
 )
+# Functions over images, which come with the layers.
+_IMAGES = """
+    adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d channel_shuffle conv1d conv2d conv3d conv_tbc
+    conv_transpose1d conv_transpose2d conv_transpose3d max_pool1d max_pool1d_with_indices max_pool2d
+    max_pool3d native_channel_shuffle pixel_shuffle pixel_unshuffle"""
 # Functions that live in a module of their own and are also names of this one.
 _LAZY_NAMES = {
+    **dict.fromkeys(_IMAGES.split(), "pyburn.nn.functional._names"),
     "GradScaler": "pyburn.amp",
     "autocast": "pyburn.amp",
     "load": "pyburn.serialization",

@@ -16,6 +16,7 @@ FAMILIES = (
     "random",
     "order",
     "linalg",
+    "vision",
 )
 
 ROWS: list[Row] = [
