@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pyburn._core import Tensor
@@ -16,8 +16,9 @@ from ._stubs import Stub, Stubs, state_of
 
 __all__ = ["load_state_dict"]
 
-Rename: TypeAlias = Callable[[str], "str | None"] | Mapping[str, "str | None"]
-Rules: TypeAlias = Rename | Iterable[tuple[str, str]]
+Rules: TypeAlias = (
+    Callable[[str], "str | None"] | Mapping[str, "str | None"] | Sequence[tuple[str, str]]
+)
 
 _USUAL = ("state_dict", "model_state_dict", "model_state", "model", "net", "network", "weights")
 """Where training programs keep a model's state dict in a checkpoint."""
@@ -51,10 +52,10 @@ def load_state_dict(
         >>> import io
         >>> file = io.BytesIO()
         >>> pyburn.save({"epoch": 3, "state_dict": {"net.weight": pyburn.ones(1)}}, file)
-        >>> pyburn.serialization.load_state_dict(
-        ...     io.BytesIO(file.getvalue()), prefix="net.", rename=[("weight", "gain")]
-        ... )
-        OrderedDict({'gain': tensor([1.])})
+        >>> file = io.BytesIO(file.getvalue())
+        >>> rules = [("weight", "gain")]
+        >>> dict(pyburn.serialization.load_state_dict(file, prefix="net.", rename=rules))
+        {'gain': tensor([1.])}
     """
     if is_path(f) and os.fsdecode(os.fspath(f)).endswith(".index.json"):
         found: Any = _sharded(os.fsdecode(os.fspath(f)), map_location, mmap)
@@ -124,7 +125,8 @@ def _renamer(rules: Rules | None) -> Callable[[str], str | None]:
     if callable(rules):
         return rules
     if isinstance(rules, Mapping):
-        return lambda name: rules.get(name, name)
+        names = dict(rules)
+        return lambda name: names.get(name, name)
     pairs = [(re.compile(pattern), replacement) for pattern, replacement in rules]
 
     def change(name: str) -> str:

@@ -15,6 +15,7 @@ NOT_OPS: dict[str, str] = {
     **dict.fromkeys(
         (
             "are_deterministic_algorithms_enabled",
+            "clear_autocast_cache",
             "get_autocast_cpu_dtype",
             "get_autocast_dtype",
             "get_autocast_gpu_dtype",
@@ -30,6 +31,12 @@ NOT_OPS: dict[str, str] = {
             "is_autocast_enabled",
             "is_deterministic_algorithms_warn_only_enabled",
             "printoptions",
+            "set_autocast_cache_enabled",
+            "set_autocast_cpu_dtype",
+            "set_autocast_cpu_enabled",
+            "set_autocast_dtype",
+            "set_autocast_enabled",
+            "set_autocast_gpu_dtype",
             "set_default_device",
             "set_default_dtype",
             "set_deterministic_debug_mode",
