@@ -326,14 +326,22 @@ def _avg_pool(rank: int, text: str) -> AvgPool:
 def _parts(op: str, input: Tensor, output_size: Parts, rank: int) -> list[int]:
     """How many parts each dimension is divided into."""
     check_tensor(op, input)
-    if input.ndim < rank + 1:
-        raise RuntimeError(
-            f"{op}: Expected {rank + 1}D or {rank + 2}D tensor, but got {list(input.shape)}"
+    sizes = list(output_size) if isinstance(output_size, Sequence) else [output_size] * rank
+    # The classes are PyTorch's, whose one-dimensional pools look at the length first.
+    if rank > 1 and isinstance(output_size, Sequence) and len(sizes) >= input.ndim:
+        raise ValueError(
+            f"{op}: Input dimension should be at least {len(sizes) + 1} for "
+            f"output_size={output_size}, got shape {list(input.shape)}"
         )
-    sizes = output_size if isinstance(output_size, Sequence) else [output_size]
+    if len(sizes) == 1:
+        sizes *= rank
+    if input.ndim < rank + 1 or len(sizes) != rank:
+        raise RuntimeError(
+            f"{op}: Expected {rank + 1}D or {rank + 2}D tensor and one or {rank} numbers as "
+            f"output_size, but got shape {list(input.shape)} and {output_size}"
+        )
     own = input.shape[-rank:]
-    each = _each(op, "output_size", sizes, rank)
-    return [size if size is not None else own[at] for at, size in enumerate(each)]
+    return [size if size is not None else own[at] for at, size in enumerate(sizes)]
 
 
 def _adaptive_avg_pool(rank: int, text: str) -> AdaptiveAvgPool:
@@ -455,6 +463,11 @@ def _max_unpool(rank: int, text: str) -> MaxUnpool:
         kernel = _each(name, "kernel_size", kernel_size, rank)
         steps = kernel if stride is None else _each(name, "stride", stride, rank)
         border = _each(name, "padding", padding, rank)
+        if min(*kernel, *steps) < 1:
+            raise RuntimeError(
+                f"{name}: kernel sizes and strides should be greater than zero, but got "
+                f"{kernel_size} and {stride}"
+            )
         default = [
             (size - 1) * steps[at] + kernel[at] - 2 * border[at]
             for at, size in enumerate(input.shape[-rank:])
