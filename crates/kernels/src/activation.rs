@@ -196,9 +196,9 @@ macro_rules! elements {
             fn slope(kind: Slope) -> Kernel2<$t, $t, $t> {
                 use $math as m;
                 /// `1 / sqrt(2 pi)`, the normal density at zero.
-                const PEAK: $t = 0.398_942_280_401_432_7;
+                const PEAK: $t = 0.398_942_280_401_432_7_f64 as $t;
                 /// `2 * sqrt(2 / pi)`.
-                const TWICE_ROOT: $t = 1.595_769_121_605_730_7;
+                const TWICE_ROOT: $t = 1.595_769_121_605_730_7_f64 as $t;
                 match kind {
                     Slope::Above { threshold } => {
                         let threshold = threshold as $t;

@@ -193,7 +193,7 @@ impl<'a, T: Weighed> Heads<'a, T> {
                 add_product(Matrix::rows(scaled, features), queries.len(), keys, scores, KEYS);
             }
             None => {
-                let keys = head.key.from_row(block.range.start);
+                let keys = head.key.below(block.range.start);
                 let rows = scaled.chunks_exact(features.max(1)).zip(scores.chunks_exact_mut(KEYS));
                 for (row, scores) in rows.take(queries.len()) {
                     add_dots(row, keys.data, keys.steps.0, &mut scores[..width]);
@@ -238,8 +238,8 @@ struct Block<'a, T: Clone + 'static> {
 impl<'a, T: Weighed> Block<'a, T> {
     fn new(head: &Head<'a, T>, sizes: &Sizes, range: Range<usize>) -> Self {
         let few = sizes.queries <= FEW;
-        let key = head.key.from_row(range.start);
-        let value = head.value.from_row(range.start);
+        let key = head.key.below(range.start);
+        let value = head.value.below(range.start);
         let keys = (!few).then(|| Panels::pack(key.transposed(), sizes.features, range.len()));
         let values = if few {
             Panels::borrow(value.data, value.steps.0, range.len(), sizes.columns)
@@ -423,9 +423,9 @@ impl<T: Weighed> Backward<'_, T> {
         let ready: Vec<_> =
             blocks(keys.start..heads.met(queries.end).min(keys.end).max(keys.start), KEYS)
                 .map(|keys| {
-                    let value = head.value.from_row(keys.start).transposed();
+                    let value = head.value.below(keys.start).transposed();
                     let across = Panels::pack(value, columns, keys.len());
-                    let key = head.key.from_row(keys.start);
+                    let key = head.key.below(keys.start);
                     let down = Panels::borrow(key.data, key.steps.0, keys.len(), features);
                     (Block::new(&head, &heads.sizes, keys), across, down)
                 })
@@ -437,7 +437,7 @@ impl<T: Weighed> Backward<'_, T> {
             let rows = first_query + queries.start..first_query + queries.end;
             let gradient = &self.gradient[rows.start * columns..rows.end * columns];
             let of_out = Panels::borrow(gradient, columns, queries.len(), columns);
-            let query = head.query.from_row(queries.start);
+            let query = head.query.below(queries.start);
             let of_query = Panels::borrow(query.data, query.steps.0, queries.len(), features);
             heads.scaled(&head, &queries, &mut scaled);
             let d_query: &mut [T] = match wanted.query {
@@ -622,7 +622,8 @@ mod tests {
             let loss = |problem: &Problem| -> f64 {
                 problem.with(forward).out.iter().zip(&weights).map(|(a, b)| a * b).sum()
             };
-            let parts: [(fn(&mut Problem) -> &mut Vec<f64>, &[f64]); 3] = [
+            type Pick = fn(&mut Problem) -> &mut Vec<f64>;
+            let parts: [(Pick, &[f64]); 3] = [
                 (|problem| &mut problem.query, &gradients.query),
                 (|problem| &mut problem.key, &gradients.key),
                 (|problem| &mut problem.value, &gradients.value),

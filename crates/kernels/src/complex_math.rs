@@ -593,7 +593,8 @@ mod tests {
     fn one_part_unknown() {
         let (inf, nan, zero) = (f64::INFINITY, f64::NAN, 0.0);
         // `None` is a zero of either sign.
-        let cases: [(fn(C) -> C, (f64, f64), (Option<f64>, Option<f64>)); 20] = [
+        type Case = (fn(C) -> C, (f64, f64), (Option<f64>, Option<f64>));
+        let cases: [Case; 20] = [
             (cosh, (zero, inf), (Some(nan), None)),
             (cosh, (zero, nan), (Some(nan), None)),
             (cosh, (nan, zero), (Some(nan), None)),

@@ -43,8 +43,9 @@ impl Places {
     fn of(labels: &Labels<'_>, sample: usize) -> Self {
         let own = &labels.labels[labels.starts[sample]..][..labels.counts[sample]];
         let count = 2 * own.len() + 1;
-        let class =
-            |place: usize| if place % 2 == 0 { labels.blank } else { own[place / 2] as usize };
+        let class = |place: usize| {
+            if place.is_multiple_of(2) { labels.blank } else { own[place / 2] as usize }
+        };
         let classes: Vec<usize> = (0..count).map(class).collect();
         let skips =
             (0..count).map(|place| place >= 2 && classes[place] != classes[place - 2]).collect();
@@ -100,9 +101,8 @@ impl<T: LossElement> Forward<'_, T> {
                 *slot = row[class];
             }
             if frame == 0 {
-                for place in 0..count.min(2) {
-                    now[place + 2] = said[place];
-                }
+                let first = count.min(2);
+                now[2..][..first].copy_from_slice(&said[..first]);
             } else {
                 let steps = before[2..].iter().zip(&before[1..]).zip(before.iter().zip(&skips));
                 for ((slot, &said), ((&stay, &step), (&skip, &can))) in

@@ -54,7 +54,7 @@ impl<'a, T: Element> Matrix<'a, T> {
     }
 
     /// The matrix from a row on.
-    pub(crate) fn from_row(self, row: usize) -> Self {
+    pub(crate) fn below(self, row: usize) -> Self {
         Matrix { data: self.data.get(row * self.steps.0..).unwrap_or_default(), ..self }
     }
 

@@ -194,7 +194,7 @@ pub(crate) fn for_rows<T: Element>(
     cost: usize,
     f: impl Fn(usize, &mut [T]) + Sync,
 ) {
-    let count = if len == 0 { 0 } else { buffer.len() / len };
+    let count = buffer.len().checked_div(len).unwrap_or(0);
     let rows = Rows::of(buffer);
     par::for_ranges(count, par::GRAIN.div_ceil(cost.max(1)), |range| {
         for row in range {

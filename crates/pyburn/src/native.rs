@@ -138,6 +138,7 @@ macro_rules! native_free {
     ($($(#[$meta:meta])* fn $name:ident ( $($arg:ident : $ty:ty),* $(,)? ) $(-> $result:ty)? => $body:expr ;)*) => {
         $(
             #[pyo3::pyfunction]
+            #[allow(clippy::too_many_arguments, reason = "the engine's functions have as many")]
             $(#[$meta])*
             pub(super) fn $name(
                 py: pyo3::Python<'_>,

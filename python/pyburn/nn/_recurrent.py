@@ -267,8 +267,8 @@ class RNNBase(Module):
             outputs: list[Tensor] = []
             for direction in range(self._directions):
                 at = layer * self._directions + direction
-                weights = [getattr(self, name) for name in self._all_weights[at]]
-                biases = weights[2:4] if self.bias else (None, None)
+                weights: list[Tensor] = [getattr(self, name) for name in self._all_weights[at]]
+                bias_ih, bias_hh = weights[2:4] if self.bias else (None, None)
                 out, state, cell_state = _core.recurrent(
                     rows,
                     h[at],
@@ -276,8 +276,10 @@ class RNNBase(Module):
                     cell,
                     sizes,
                     direction == 1,
-                    *weights[:2],
-                    *biases,
+                    weights[0],
+                    weights[1],
+                    bias_ih,
+                    bias_hh,
                     weights[-1] if self.proj_size else None,
                 )
                 outputs.append(out)

@@ -100,7 +100,7 @@ fn gradients_arrive_in_the_dtype_of_what_was_converted() {
         assert_eq!(product.dtype(), DType::BF16);
         let loss = product.sum(None, false).unwrap();
         // The walk back is not narrowed further.
-        autograd::backward(&[loss.clone()], &[None], true, false, None).unwrap();
+        autograd::backward(std::slice::from_ref(&loss), &[None], true, false, None).unwrap();
         loss
     };
     for tensor in [&x, &weight] {

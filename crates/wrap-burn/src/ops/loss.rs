@@ -511,10 +511,16 @@ mod tests {
                     let ways = [true, false].map(|create| {
                         let seeds = [Some(g.clone())];
                         let wanted = [x.clone()];
-                        crate::autograd::grad(&[y.clone()], &wanted, &seeds, true, create)
-                            .unwrap()
-                            .remove(0)
-                            .unwrap()
+                        crate::autograd::grad(
+                            std::slice::from_ref(&y),
+                            &wanted,
+                            &seeds,
+                            true,
+                            create,
+                        )
+                        .unwrap()
+                        .remove(0)
+                        .unwrap()
                     });
                     close(&ways[0], &ways[1]);
                     let rules = Rules { ignored: -7, smoothing, weight: weight.is_some() };

@@ -458,7 +458,7 @@ fn sliding(name: &str, given: Sliding<'_>, rank: usize, ceil: bool) -> Result<Po
     let padding = from("padding", given.padding, 0, "pad must be non-negative")?;
     let dilation = from("dilation", given.dilation, 1, "dilation should be greater than zero")?;
     for d in 0..rank {
-        if padding[d] > (dilation[d] * (kernel[d] - 1) + 1) / 2 {
+        if padding[d] > (dilation[d] * (kernel[d] - 1)).div_ceil(2) {
             bail!(
                 Runtime,
                 "{name}: pad should be at most half of effective kernel size, but got \
