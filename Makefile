@@ -56,11 +56,16 @@ wheel: $(VENV)/.build ## build the wheel, with all backends, into dist/
 	rm -rf dist
 	$(MATURIN) build --release --features pyo3/extension-module,$(WHEEL_FEATURES) --out dist
 
-parity: develop $(PARITY)/.ready ## compare with PyTorch over its own database of operators
-	PYTHONPATH=python $(PARITY)/bin/python -m tests.parity.opdb $(PARITY_ARGS)
+parity: develop $(PARITY)/.ready ## compare with PyTorch: its databases, schedules, training
+	for part in opdb module_db optim_db schedulers autocast dtype_sweep networks; do \
+		echo "=== $$part"; \
+		PYTHONPATH=python $(PARITY)/bin/python -m tests.parity.$$part || failed="$$failed $$part"; \
+	done; \
+	test -z "$$failed" || { echo "differences in:$$failed" >&2; exit 1; }
 
 bench: develop $(PARITY)/.ready ## time calls beside PyTorch
-	PYTHONPATH=python $(PARITY)/bin/python benches/overhead.py $(BENCH_ARGS)
+	PYTHONPATH=python $(PARITY)/bin/python benches/overhead.py
+	PYTHONPATH=python $(PARITY)/bin/python benches/train_steps.py
 
 check: fmt lint stubs types clippy test-rust ## formats, lints, types, stubs and the Rust tests
 
