@@ -237,7 +237,7 @@ def unet(lib: Any) -> Any:
 
 
 def masks(random: np.random.Generator, full: bool) -> dict[str, np.ndarray]:
-    count, size = (4, 128) if full else (2, 16)
+    count, size = (4, 128) if full else (8, 32)
     x = random.standard_normal((count, 1, size, size), dtype=np.float32)
     return {"x": x, "y": (x > 0.5).astype(np.float32)}
 
@@ -309,9 +309,9 @@ def momentum(lib: Any, model: Any) -> Any:
 
 
 NETWORKS: tuple[Network, ...] = (
-    Network("MLP", mlp, images(1, 28, 64, (28, 8)), classify),
+    Network("MLP", mlp, images(1, 28, 64, (28, 64)), classify),
     Network("LeNet", lenet, images(1, 28, 64, (28, 4)), classify),
-    Network("ResNet-18", resnet18, images(3, 64, 16, (32, 4)), classify, momentum),
+    Network("ResNet-18", resnet18, images(3, 64, 16, (48, 16)), classify, momentum),
     Network("LSTM", lstm, sequences, classify),
     Network("transformer", transformer, tokens, next_token),
     Network("U-Net", unet, masks, segment),
