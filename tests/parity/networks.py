@@ -5,7 +5,7 @@
 
 The networks are those of `benches/networks.py`, written once for either library. In float32 two
 correct libraries part ways: where batch normalisation sees few elements, rounding PyTorch's own
-weights moves its losses by as much. So the comparison is in float64, and float32 is shown beside it.
+weights moves its losses by as much. So the comparison is in float64, float32 is shown beside it.
 """
 
 from __future__ import annotations
