@@ -57,13 +57,13 @@ wheel: $(VENV)/.build ## build the wheel, with all backends, into dist/
 	$(MATURIN) build --release --features pyo3/extension-module,$(WHEEL_FEATURES) --out dist
 
 parity: develop $(PARITY)/.ready ## compare with PyTorch: its databases, schedules, training
-	for part in opdb module_db optim_db schedulers autocast dtype_sweep networks; do \
+	failed=; for part in opdb module_db optim_db schedulers autocast dtype_sweep networks; do \
 		echo "=== $$part"; \
 		PYTHONPATH=python $(PARITY)/bin/python -m tests.parity.$$part || failed="$$failed $$part"; \
 	done; \
 	test -z "$$failed" || { echo "differences in:$$failed" >&2; exit 1; }
 
-bench: develop $(PARITY)/.ready ## time calls beside PyTorch
+bench: develop $(PARITY)/.ready ## time calls and steps of training beside PyTorch
 	PYTHONPATH=python $(PARITY)/bin/python benches/overhead.py
 	PYTHONPATH=python $(PARITY)/bin/python benches/train_steps.py
 
